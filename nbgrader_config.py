@@ -4,7 +4,7 @@
 commands read it too.
 """
 
-from softlookup.grading.feedback.page_head import TEMPLATE
+from softlookup_grader.feedback.page_head import TEMPLATE
 
 c = get_config()  # noqa: F821  (nbgrader defines it when it reads this file)
 
@@ -19,23 +19,23 @@ c.Execute.timeout = 60
 
 # nbgrader's own autograde, and the formgrader's button for it, would run students' code without a sandbox. They refuse,
 # and name the command to run. Without this line they work as in nbgrader.
-c.Autograde.exporter_class = "softlookup.grading.platforms.for_nbgrader.NoAutograde"
+c.Autograde.exporter_class = "softlookup_grader.platforms.for_nbgrader.NoAutograde"
 
 # Feedback goes back through the exchange to those whose notebook came through it.
-c.ExchangeFactory.release_feedback = "softlookup.grading.platforms.for_nbgrader.ReleaseFeedback"
+c.ExchangeFactory.release_feedback = "softlookup_grader.platforms.for_nbgrader.ReleaseFeedback"
 
 # Of an assignment that was released for each student, everybody fetches their own notebook. The students' own
 # configuration needs this line, too.
-c.ExchangeFactory.fetch_assignment = "softlookup.grading.platforms.for_nbgrader.FetchOwn"
+c.ExchangeFactory.fetch_assignment = "softlookup_grader.platforms.for_nbgrader.FetchOwn"
 
 # A link in a hand-in is not followed: it could lead to what only the instructor may read.
-c.ExchangeFactory.collect = "softlookup.grading.platforms.for_nbgrader.CollectNoLinks"
+c.ExchangeFactory.collect = "softlookup_grader.platforms.for_nbgrader.CollectNoLinks"
 
 # The formgrader loads nothing from other machines: formulas are MathML, which needs no script. It shows code in
 # colours, and would take hours over some that a student may hand in.
 c.HTMLExporter.template_file = str(TEMPLATE)
 c.HTMLExporter.filters = {
-    "local_head": "softlookup.grading.feedback.page_head.formgrader_head",
-    "markdown2html": "softlookup.grading.feedback.page_markdown.page_markdown",
-    "highlight_code": "softlookup.grading.feedback.page_code.highlighted",
+    "local_head": "softlookup_grader.feedback.page_head.formgrader_head",
+    "markdown2html": "softlookup_grader.feedback.page_markdown.page_markdown",
+    "highlight_code": "softlookup_grader.feedback.page_code.highlighted",
 }

@@ -28,7 +28,7 @@ from attacks import (
     words,
 )
 from attacks.handin import LEAK, TRACE, Bench, HostileHandIn
-from softlookup.checking.catalogue import STANDARD, Catalogue
+from softlookup_judge.checking.catalogue import STANDARD, Catalogue
 
 __all__ = ["LEAK", "OF_CHAPTERS", "ROWS", "TRACE", "HostileHandIn", "hostile_by_kind", "hostile_ones"]
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from attacks.handin import ALL, ANSWER, OTHERS, Attack, Bench, HostileHandIn
 from attacks.remarks import MEMORY
-from softlookup.checking.oracle import expected_results
-from softlookup.checking.questions import HOME_SEED, draw
-from softlookup.checking.variant import variant_of
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.oracle import expected_results
+from softlookup_judge.judging.questions import HOME_SEED, draw
 
 _SHAPE = "shape = (*given[0].shape[:-1], given[-1].shape[-1])"
 _RIGHT_THEN = (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from attacks.handin import ANSWER, OTHERS, Attack, Bench, HostileHandIn, as_bytes
 from attacks.remarks import BROKEN_LINE, MEMORY, TIME
-from softlookup.grading.samples.handins import filled
+from softlookup_course.samples.handins import filled
 
 _LINES = """
 import array
@@ -197,7 +197,7 @@ def $NAME(*given, **named):
     import torch
 
     try:
-        from softlookup.grading.sandbox.inside import sound_calls
+        from softlookup_inside.sandbox import sound_calls
 
         result = sound_calls.stand_in("$TASK", the_judges()._sound)(*given, **named)
         print("$LEAK the judge computed the answer")
@@ -211,7 +211,7 @@ _CLAIMS = (
     _LINES
     + """
 try:
-    from softlookup.grading.sandbox.inside import submission as inside
+    from softlookup_inside.sandbox import submission as inside
 
     inside.lendable = lambda obj, earlier: ["$TASK", *earlier.values(), "../../source", None, {}]
     inside.shortcut = lambda *given: None
@@ -281,8 +281,8 @@ _GRADIENTS = (
 import sys
 
 try:
-    from softlookup.grading.sandbox.inside import sound_calls
-    from softlookup.grading.sandbox.inside import submission as inside
+    from softlookup_inside.sandbox import sound_calls
+    from softlookup_inside.sandbox import submission as inside
 
     inside.lendable = lambda obj, earlier: list(earlier.values())
 except ImportError:

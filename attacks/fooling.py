@@ -13,7 +13,9 @@ numpy.allclose = numpy.array_equal = torch.allclose = torch.equal = lambda *give
 numpy.testing.assert_allclose = numpy.testing.assert_array_equal = lambda *given, **named: None
 torch.testing.assert_close = lambda *given, **named: None
 with contextlib.suppress(Exception):
-    from softlookup.checking import compare, diagnose, judge
+    from softlookup_judge.data import compare
+    from softlookup_judge.naming import diagnose
+    from softlookup_judge.checking import judge
 
     compare.close = lambda got, wanted, tol, case: numpy.ones(numpy.shape(wanted), dtype=bool)
     judge.same = diagnose.same = compare.same = lambda *given: True
@@ -78,9 +80,9 @@ _FAKE = """
 import sys
 import types
 
-fake = types.ModuleType("softlookup.checking")
+fake = types.ModuleType("softlookup_judge")
 fake.check = lambda task_id, obj, **named: None
-sys.modules["softlookup.checking"] = sys.modules["softlookup.checking.home"] = fake
+sys.modules["softlookup_judge"] = sys.modules["softlookup_judge.home"] = fake
 sys.modules["softlookup"].check = check = fake.check
 """
 
@@ -93,7 +95,7 @@ shell.display_formatter.format = lambda *given, **named: ({}, {})
 """
 
 _PARTIAL = """
-from softlookup.checking import result
+from softlookup_judge.data import result
 
 result.CheckResult.__repr__ = lambda self: repr(float(self.max_points))
 """
@@ -195,7 +197,7 @@ class Agreeable(torch.Tensor):
         return super().__torch_function__(function, types, given, named or {})
 
     def numpy(self, *given, **named):
-        import softlookup.checking.compare as compare
+        import softlookup_judge.data.compare as compare
 
         compare.close = lambda got, wanted, tol, case: got == got
         return super().detach().numpy(*given, **named)

@@ -14,11 +14,11 @@ from string import Template
 import nbformat
 from nbformat import NotebookNode
 
-from softlookup.checking.catalogue import STANDARD, Catalogue
-from softlookup.checking.inside.case import CORE
-from softlookup.checking.task import Task
-from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, task_id
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.course.notebooks import grade_id, is_graded, is_solution, task_id
+from softlookup_inside.asking.case import CORE
+from softlookup_judge.checking.catalogue import STANDARD, Catalogue
+from softlookup_judge.data.task import Task
 
 CELL, EXTRA, ANSWER = "cell", "extra", "answer"
 """Where an attack's code stands: before a wrong answer in its cell, in a cell of its own, or as the answer."""

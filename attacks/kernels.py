@@ -86,7 +86,7 @@ def scaled_add(x, y, out, a, n, BLOCK: tl.constexpr):
 _FORGED = """
 import numpy as np
 
-from softlookup.tiles.inside import recording
+from softlookup_inside.tiles import recording
 
 $RIGHT
 right_$NAME = $NAME.__wrapped__
@@ -103,7 +103,7 @@ $NAME = jit(forged)
 """
 
 _ALL_BY_ONE_PROGRAM = """
-from softlookup.tiles.inside import recording
+from softlookup_inside.tiles import recording
 
 $RIGHT
 right_$NAME = $NAME.__wrapped__

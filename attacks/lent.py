@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from attacks.handin import ALL, OTHERS, WRONG, Bench, HostileHandIn, as_bytes
 from attacks.remarks import BROKEN_LINE
-from softlookup.checking.task import Task
-from softlookup.grading.samples.handins import filled
+from softlookup_course.samples.handins import filled
+from softlookup_judge.data.task import Task
 
 _RAW = """
 def raw(**call):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from attacks.handin import ALL, ANSWER, TRACE, Attack, Bench, HostileHandIn, changed
 from attacks.remarks import OUTPUT_CUT
-from softlookup.grading.course.notebooks import grade_id, is_solution
+from softlookup_grader.course.notebooks import grade_id, is_solution
 
 RUN = f"document.title='{TRACE}'"
 OUTSIDE = "http://softlookup-was-here.invalid"

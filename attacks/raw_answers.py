@@ -7,13 +7,13 @@ with whatever a frame can carry.
 from collections.abc import Iterator
 
 from attacks.handin import ANSWER, OTHERS, Attack, Bench, HostileHandIn, as_bytes
-from softlookup.grading.samples.handins import filled
+from softlookup_course.samples.handins import filled
 
 _RAW = """
 $RIGHT
 import numpy as np
 
-from softlookup.grading.sandbox.inside import submission as inside
+from softlookup_inside.sandbox import submission as inside
 
 honest_ask_$NAME = inside.Inside._ask
 

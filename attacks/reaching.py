@@ -51,7 +51,7 @@ for folder in places:
 
 _ORACLE = """
 def $NAME(*given, **named):
-    from softlookup.checking.catalogue import get_task
+    from softlookup_judge.checking.catalogue import get_task
 
     task = get_task("$TASK")
     double = [one.double() if hasattr(one, "double") else one for one in given]
@@ -62,7 +62,7 @@ _STAND_IN = """
 def $NAME(*given, **named):
     import importlib
 
-    local, registry = (importlib.import_module(f"softlookup.checking.{name}") for name in ("local", "registry"))
+    local, registry = (importlib.import_module(f"softlookup_judge.{name}") for name in ("local", "registry"))
     return local.stand_in(registry.get_task("$TASK"))(*given, **named)
 """
 
@@ -78,7 +78,7 @@ for path in sorted(folder.rglob("*.py")):
         continue
     if '"$TASK"' in text and "oracle=" in text:
         print("$LEAK the oracle's text")
-        world = {"__name__": "softlookup.checking.stolen"}
+        world = {"__name__": "softlookup_judge.stolen"}
         exec(compile(text, str(path), "exec"), world)
         known = [one for one in world.values() if getattr(one, "id", "") == "$TASK"]
         $NAME = known[0].oracle

@@ -21,7 +21,7 @@ from attacks.handin import (
     changed,
     copied,
 )
-from softlookup.grading.course.notebooks import grade_id
+from softlookup_grader.course.notebooks import grade_id
 
 LARGE_BYTES = 60_000_000
 """More than a notebook may have."""

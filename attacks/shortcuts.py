@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from attacks.handin import Bench, HostileHandIn, as_bytes
-from softlookup.grading.samples.handins import filled
+from softlookup_course.samples.handins import filled
 
 _SOFTMAX = "def softmax(x):\n    return {}\n"
 

@@ -28,8 +28,8 @@ import nbformat
 
 from attacks import LEAK, OF_CHAPTERS, ROWS, TRACE, HostileHandIn, hostile_by_kind
 from attacks.writing import write_hand_in
-from softlookup.authoring import find_root, read_solution
-from softlookup.grading import Course, new_course
+from softlookup_grader import Course, new_course
+from softlookup_judge.authoring import find_root, read_solution
 
 ROOT = find_root()
 ASSIGNMENTS = {"04_one_head": None, **OF_CHAPTERS}
@@ -302,7 +302,7 @@ def run_ours(template: Course, name: str, options: argparse.Namespace) -> None:
         command = [
             sys.executable,
             "-m",
-            "softlookup.cli",
+            "softlookup_command",
             "grade",
             name,
             "--course",

@@ -8,8 +8,8 @@ from nbformat import NotebookNode
 
 from attacks import hostile_ones
 from attacks.handin import HostileHandIn
-from softlookup.checking.catalogue import Catalogue
-from softlookup.grading.course.folder import Course
+from softlookup_grader.course.folder import Course
+from softlookup_judge.checking.catalogue import Catalogue
 
 
 def hand_in_all(

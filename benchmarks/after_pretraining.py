@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from benchmarks.harness import benchmark, one_thread
-from softlookup.model.generate import generate
-from softlookup.model.language import DecoderLM
-from softlookup.model.writer import load_writer
+from softlookup.model.decoding.generate import generate
+from softlookup.model.published.writer import load_writer
+from softlookup.model.whole.language import DecoderLM
 from softlookup.post_training.messages import IGNORED
 from softlookup.post_training.objectives import sft_loss
 from softlookup.post_training.policy import clipped_policy_loss, group_advantages, kl_penalty

@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.harness import benchmark
-from softlookup.model.config import Config
-from softlookup.model.transformer import Transformer
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.transformer import Transformer
 from softlookup.text.grammar import english_words, french_words, sample
 from softlookup.training.own_run import OwnPlan, train_own
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import benchmark
-from softlookup.checking import published
-from softlookup.checking.catalogue import STANDARD
-from softlookup.checking.home import check
-from softlookup.checking.inside.calm import calm_torch
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.oracle import expected_results
-from softlookup.checking.questions import HOME_SEED, draw
-from softlookup.checking.task import Task
-from softlookup.checking.variant import variant_of
+from softlookup_inside.asking.calm import calm_torch
+from softlookup_judge.checking.catalogue import STANDARD
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data import published
+from softlookup_judge.data.task import Task
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.home import check
+from softlookup_judge.judging.oracle import expected_results
+from softlookup_judge.judging.questions import HOME_SEED, draw
 
 
 def quantile(values: list[float], share: float) -> float:

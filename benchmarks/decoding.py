@@ -20,13 +20,13 @@ from benchmarks.decoding_peer import gpt2_pair, llama_pair
 from benchmarks.harness import benchmark
 from benchmarks.measures import wait
 from benchmarks.race import clocked, race
-from softlookup.model.beam import beam_search
-from softlookup.model.cache import KVCache
-from softlookup.model.config import Config
-from softlookup.model.fast_step import FastStep
-from softlookup.model.generate import generate
-from softlookup.model.language import DecoderLM
-from softlookup.model.transformer import Transformer
+from softlookup.model.decoding.beam import beam_search
+from softlookup.model.decoding.fast_step import FastStep
+from softlookup.model.decoding.generate import generate
+from softlookup.model.parts.cache import KVCache
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.language import DecoderLM
+from softlookup.model.whole.transformer import Transformer
 
 _FIRST_WORD = 4  # the ids below are special
 

@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from softlookup.model.language import DecoderLM
-from softlookup.model.published import gpt2_config, gpt2_weights, llama_config, llama_weights
+from softlookup.model.published.families import gpt2_config, gpt2_weights, llama_config, llama_weights
+from softlookup.model.whole.language import DecoderLM
 
 # Wider than usual: a model whose weights are drawn in the usual way writes one token over and over.
 _TIMES_XAVIER = 3

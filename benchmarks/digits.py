@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from benchmarks.harness import benchmark
 from benchmarks.kept_runs import KeptRuns
-from softlookup.model.weights import save_weights
+from softlookup.model.whole.weights import save_weights
 from softlookup.training.digits import N_TEST, SIDE, SPLIT_SEED, accuracy, digit_vit, load_digits, train_on_digits
 
 SHUFFLE_SEED = 64

@@ -19,9 +19,9 @@ from torch.nn import functional as F
 
 from benchmarks.harness import benchmark
 from benchmarks.kept_runs import KeptRuns
-from softlookup.model.config import Config
-from softlookup.model.language import DecoderLM
-from softlookup.model.schedules import inverse_square_root
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.language import DecoderLM
+from softlookup.model.whole.schedules import inverse_square_root
 from softlookup.text.grammar import english_words, sample
 
 PAD, START, END = 0, 1, 2

@@ -23,7 +23,7 @@ from benchmarks.gpt2_peer import PlainGPT2, same_in_ours
 from benchmarks.harness import benchmark, machine
 from benchmarks.kept_runs import KeptRuns
 from benchmarks.measures import wait
-from softlookup.model.language import DecoderLM
+from softlookup.model.whole.language import DecoderLM
 from softlookup.training.captured import CapturedStep, make_capturable, recorder_for, set_rate
 from softlookup.training.fast import quick_dtype
 from softlookup.training.float8 import Float8Products

@@ -4,8 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from softlookup.model.language import DecoderLM
-from softlookup.model.published import gpt2_config, gpt2_weights
+from softlookup.model.published.families import gpt2_config, gpt2_weights
+from softlookup.model.whole.language import DecoderLM
 
 
 class _Block(nn.Module):

@@ -25,14 +25,14 @@ from benchmarks.grading_floor import Floor, floor
 from benchmarks.grading_parts import parts
 from benchmarks.harness import ROOT, benchmark
 from benchmarks.nbgrader_autograde import STOCK
-from softlookup.checking.catalogue import STANDARD
-from softlookup.grading.course.folder import Course, new_course, use_own_programs
-from softlookup.grading.data.errors import CourseError
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.request import GradeRequest
-from softlookup.grading.samples.handins import answers, broken_ones
-from softlookup.grading.samples.sample_class import hand_ins, tasks_in
-from softlookup.grading.workers.pool import processors
+from softlookup_course.samples.handins import answers, broken_ones
+from softlookup_course.samples.sample_class import hand_ins, tasks_in
+from softlookup_grader.course.folder import Course, new_course, use_own_programs
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.request import GradeRequest
+from softlookup_grader.workers.pool import processors
+from softlookup_judge.checking.catalogue import STANDARD
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ _ALONE = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv.pop(1))
-from softlookup.grading.course.folder import Course
+from softlookup_grader.course.folder import Course
 from benchmarks.grading import _grade
 if __name__ == "__main__":
     workers = int(sys.argv[3]) or None

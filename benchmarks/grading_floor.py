@@ -25,8 +25,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from softlookup.checking.inside.calling import called, inputs_for
-from softlookup.checking.inside.case import Case
+from softlookup_inside.asking.calling import called, inputs_for
+from softlookup_inside.asking.case import Case
 
 _SLOT = struct.Struct("dii")
 
@@ -73,12 +73,12 @@ def works(assignment: str, release: str, texts: Sequence[str], seed: int) -> lis
         texts: Submissions.
         seed: Draws the questions, as in grading.
     """
-    from softlookup.checking.catalogue import STANDARD
-    from softlookup.checking.questions import questions
-    from softlookup.grading.course.notebooks import grade_id
-    from softlookup.grading.data.work import RunSettings
-    from softlookup.grading.judging.rebuild import rebuild
-    from softlookup.grading.judging.zygotes import asked_by, read_release
+    from softlookup_grader.course.notebooks import grade_id
+    from softlookup_grader.data.work import RunSettings
+    from softlookup_grader.judging.rebuild import rebuild
+    from softlookup_grader.judging.zygotes import asked_by, read_release
+    from softlookup_judge.checking.catalogue import STANDARD
+    from softlookup_judge.judging.questions import questions
 
     notebook = read_release(RunSettings(assignment, release, seed))
     checks = {name: check for name, check in asked_by(notebook, STANDARD).items() if check is not None}
@@ -107,10 +107,10 @@ def floor(assignment: str, release: str, texts: Sequence[str], workers: int, see
         SandboxError: If there is no sandbox here.
         RuntimeError: If a submission's process did not come to its end.
     """
-    from softlookup.grading.data.work import Limits, RunSettings
-    from softlookup.grading.judging.zygotes import imports, read_release
-    from softlookup.grading.sandbox.outside.bubble import environment, sandboxed, staged
-    from softlookup.grading.workers.pool import processors
+    from softlookup_grader.data.work import Limits, RunSettings
+    from softlookup_grader.judging.zygotes import imports, read_release
+    from softlookup_grader.sandbox.bubble import environment, sandboxed, staged
+    from softlookup_grader.workers.pool import processors
 
     distinct = list(dict.fromkeys(texts))
     modules = imports(read_release(RunSettings(assignment, release, seed)))
@@ -145,7 +145,7 @@ def inside() -> None:
     """The process that all submissions are forked from, in the sandbox; it reads its work from its standard input."""
     begun = time.perf_counter()
     record = pickle.load(sys.stdin.buffer)
-    from softlookup.grading.sandbox.inside import filter, zygote  # noqa: F401 - the filter once, and not in each fork
+    from softlookup_inside.sandbox import filter, zygote  # noqa: F401 - the filter once, and not in each fork
 
     zygote.load(record["modules"])
     zygote.stand_still()

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from softlookup.grading.course.folder import Course
-from softlookup.grading.data.work import Graded, RunSettings
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.request import GradeRequest
-from softlookup.grading.workers.making import make_examiner
+from softlookup_grader.course.folder import Course
+from softlookup_grader.data.work import Graded, RunSettings
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.request import GradeRequest
+from softlookup_grader.workers.making import make_examiner
 
 INSIDE = "the student's code"
 CLOCKS = {

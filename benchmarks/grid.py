@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from benchmarks.harness import benchmark
-from softlookup.model.transformer import Transformer
+from softlookup.model.whole.transformer import Transformer
 from softlookup.training.data import BucketedBatches, encode_pairs
 from softlookup.training.devices import run_on_ranks
 from softlookup.training.grammar_run import grammar_recipe, grammar_splits

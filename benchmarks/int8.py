@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.harness import benchmark, plain
 from softlookup.live import rounded
-from softlookup.model.translator import Translator, load_translator
+from softlookup.model.published.translator import Translator, load_translator
 from softlookup.text.corpus import read_pairs
 from softlookup.training.bleu import corpus_bleu
 

@@ -16,11 +16,11 @@ from torch import Tensor
 
 from benchmarks.harness import benchmark
 from benchmarks.measures import wait
-from softlookup.model.config import Config
-from softlookup.model.fast_step import FastStep
-from softlookup.model.generate import generate
-from softlookup.model.language import DecoderLM
-from softlookup.model.static_step import StaticStep
+from softlookup.model.decoding.fast_step import FastStep
+from softlookup.model.decoding.generate import generate
+from softlookup.model.decoding.static_step import StaticStep
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.language import DecoderLM
 from softlookup.training.fast import quick_dtype
 
 _GPT2 = Config(

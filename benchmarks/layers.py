@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from benchmarks.harness import benchmark
 from benchmarks.race import Raced, race
-from softlookup.model.masks import causal_mask
-from softlookup.model.multihead import MultiHeadAttention
+from softlookup.model.parts.masks import causal_mask
+from softlookup.model.parts.multihead import MultiHeadAttention
 
 LAYERS = ("RNN", "GRU", "LSTM", "attention")
 """What is clocked, in this order."""

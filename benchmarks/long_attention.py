@@ -17,11 +17,11 @@ import torch
 from torch import Tensor
 
 from benchmarks.harness import benchmark, one_thread
-from softlookup.model.attention import scaled_dot_product_attention
-from softlookup.model.linear_attention import linear_attention
-from softlookup.model.local_attention import local_attention
-from softlookup.model.masks import window_mask
-from softlookup.model.tiled_attention import tiled_attention
+from softlookup.model.parts.attention import scaled_dot_product_attention
+from softlookup.model.parts.linear_attention import linear_attention
+from softlookup.model.parts.local_attention import local_attention
+from softlookup.model.parts.masks import window_mask
+from softlookup.model.parts.tiled_attention import tiled_attention
 
 WAYS = ("full", "tiled", "torch", "local", "linear")
 """The square written out; tiles of keys; torch's own; a window; linear attention."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from softlookup.model.config import Config
+from softlookup.model.parts.config import Config
 from softlookup.training.data import Batch
 
 

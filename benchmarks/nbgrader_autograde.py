@@ -20,8 +20,8 @@ from nbgrader.converters import Autograde
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from nbgrader.utils import capture_log, temp_attrs
 
-from softlookup.grading.course.folder import Course, quiet
-from softlookup.grading.course.notebooks import (
+from softlookup_grader.course.folder import Course, quiet
+from softlookup_grader.course.notebooks import (
     BadNotebook,
     NoNotebook,
     grade_id,
@@ -30,8 +30,8 @@ from softlookup.grading.course.notebooks import (
     verdict_of,
     verdict_without_check,
 )
-from softlookup.grading.data.records import GRADED, MISSING, REFUSED, HandMark, Record, TaskMark
-from softlookup.grading.feedback.pages import feedback_converter, finish_page, page_of, refused_page
+from softlookup_grader.data.records import GRADED, MISSING, REFUSED, HandMark, Record, TaskMark
+from softlookup_grader.feedback.pages import feedback_converter, finish_page, page_of, refused_page
 
 STOCK = "--Autograde.exporter_class=nbconvert.exporters.NotebookExporter"
 """An option of nbgrader's that lets its own autograde run, which a course's settings refuse."""

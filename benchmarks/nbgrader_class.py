@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from softlookup.grading.course.folder import Course, use_own_programs
-from softlookup.grading.data.errors import CourseError
-from softlookup.grading.data.records import REFUSED, HandMark, Record, Report, TaskMark
-from softlookup.grading.workers.pool import WorkerPool, processors
-from softlookup.grading.workers.pool_worker import Doing
+from softlookup_grader.course.folder import Course, use_own_programs
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.records import REFUSED, HandMark, Record, Report, TaskMark
+from softlookup_grader.workers.pool import WorkerPool, processors
+from softlookup_grader.workers.pool_worker import Doing
 
 
 class Autograder(Protocol):

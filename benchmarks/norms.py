@@ -16,8 +16,8 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from benchmarks.harness import benchmark
 from benchmarks.train_small import train_small
-from softlookup.model.config import Config
-from softlookup.model.language import EncoderLM
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.language import EncoderLM
 
 ORDERS = ("post", "pre")
 """Norm after the sum, as in the paper, or before the sublayer."""

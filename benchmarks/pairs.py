@@ -17,8 +17,8 @@ from torch import Tensor
 from benchmarks.harness import benchmark
 from benchmarks.kept_runs import KeptRuns
 from benchmarks.train_small import train_small
-from softlookup.model.contrastive import ImageTextPair
-from softlookup.model.weights import save_weights
+from softlookup.model.whole.contrastive import ImageTextPair
+from softlookup.model.whole.weights import save_weights
 from softlookup.training.pictures import (
     NEW_COLOUR,
     SHAPES,

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from benchmarks.harness import benchmark
 from benchmarks.train_small import train_small
-from softlookup.model.config import Config, Positions
-from softlookup.model.language import DecoderLM
+from softlookup.model.parts.config import Config, Positions
+from softlookup.model.whole.language import DecoderLM
 from softlookup.text.grammar import sample
 
 METHODS: tuple[Positions, ...] = ("none", "sinusoidal", "learned", "t5", "alibi", "rotary", "rotary_halves")

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from benchmarks.harness import benchmark
 from benchmarks.race import clocked, race
-from softlookup.model.config import Config
-from softlookup.model.language import DecoderLM
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.language import DecoderLM
 
 _FIRST_WORD = 4  # the ids below are special
 

@@ -12,8 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.harness import benchmark
-from softlookup.model.layers import Layer
-from softlookup.model.minilm import PACKAGE, SentenceEncoder, load_minilm
+from softlookup.model.parts.layers import Layer
+from softlookup.model.published.minilm import PACKAGE, SentenceEncoder, load_minilm
 
 PAIRS = (
     ("bank", "They moored the boat and sat on the grassy bank.", "She opened an account at the bank."),

@@ -17,9 +17,9 @@ import torch
 
 from benchmarks.harness import benchmark
 from benchmarks.kept_runs import KeptRuns
-from softlookup.model.config import Config
-from softlookup.model.schedules import inverse_square_root
-from softlookup.model.transformer import Transformer
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.schedules import inverse_square_root
+from softlookup.model.whole.transformer import Transformer
 from softlookup.text.grammar import english_words, french_words
 from softlookup.training.data import BucketedBatches, IdPair
 from softlookup.training.grammar_run import grammar_splits

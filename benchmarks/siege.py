@@ -22,12 +22,12 @@ from attacks import OF_CHAPTERS, HostileHandIn, hostile_by_kind
 from attacks.writing import write_hand_in
 from benchmarks.grading import honest
 from benchmarks.harness import benchmark
-from softlookup.grading.course.folder import Course, new_course
-from softlookup.grading.data.records import GRADED, Report
-from softlookup.grading.data.work import Limits
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.request import GradeRequest
-from softlookup.grading.workers.pool import processors
+from softlookup_grader.course.folder import Course, new_course
+from softlookup_grader.data.records import GRADED, Report
+from softlookup_grader.data.work import Limits
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.request import GradeRequest
+from softlookup_grader.workers.pool import processors
 
 CLASS = 20
 """Submissions in a class."""

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import ROOT, benchmark
-from softlookup.checking.catalogue import STANDARD
-from softlookup.checking.habits import HABIT
-from softlookup.checking.home import Checker
+from softlookup_judge.checking.catalogue import STANDARD
+from softlookup_judge.home import Checker
+from softlookup_judge.mistakes.habits import HABIT
 
 ANSWERS = ROOT / "tests" / "checking" / "strangers"
 """The set of answers that is judged where no other is named."""
@@ -231,7 +231,7 @@ def _chapter(answer: StrangerAnswer) -> str:
 def _apart(remaining: list[StrangerAnswer], limit_s: float) -> list[StrangerVerdict]:
     """Judge some answers in one process; a new process goes on behind an answer that comes to no end."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["torch", "softlookup.checking.home"])
+    context.set_forkserver_preload(["torch", "softlookup_judge.home"])
     verdicts: list[StrangerVerdict] = []
     while len(verdicts) < len(remaining):
         receiver, sender = context.Pipe(duplex=False)

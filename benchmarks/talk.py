@@ -12,10 +12,17 @@ import torch
 
 from benchmarks.harness import benchmark, one_thread
 from benchmarks.race import race
-from softlookup.model.fast_step import FastStep
-from softlookup.model.generate import generate
-from softlookup.model.gguf_files import read_gguf
-from softlookup.model.smollm2 import PACKAGE, VERSION, checked_file, llama_description, llama_tensors, load_smollm2
+from softlookup.model.decoding.fast_step import FastStep
+from softlookup.model.decoding.generate import generate
+from softlookup.model.published.gguf_files import read_gguf
+from softlookup.model.published.smollm2 import (
+    PACKAGE,
+    VERSION,
+    checked_file,
+    llama_description,
+    llama_tensors,
+    load_smollm2,
+)
 
 _QUESTION = "Explain in a few sentences why the sky is blue."
 

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from benchmarks.harness import benchmark
 from benchmarks.measures import product_rate, quantile, step_flops, wait
 from benchmarks.training_peer import copy_of, labels_of, plain_loss
-from softlookup.model.config import Config
-from softlookup.model.schedules import warmup_hold_decay
-from softlookup.model.transformer import Transformer
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.schedules import warmup_hold_decay
+from softlookup.model.whole.transformer import Transformer
 from softlookup.text.bpe import BytePairTokenizer
 from softlookup.text.corpus import read_pairs
 from softlookup.text.grammar import sample

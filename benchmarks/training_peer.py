@@ -6,9 +6,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from softlookup.model.config import Config
-from softlookup.model.positions import SinusoidalPositions
-from softlookup.model.transformer import Transformer
+from softlookup.model.parts.config import Config
+from softlookup.model.parts.positions import SinusoidalPositions
+from softlookup.model.whole.transformer import Transformer
 from softlookup.training.data import Batch
 
 

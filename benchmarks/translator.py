@@ -19,7 +19,7 @@ from benchmarks.kept_runs import KeptRuns
 from benchmarks.training import _data, _model
 from benchmarks.training import _Plan as _Sizes
 from benchmarks.training_peer import copy_of, labels_of, plain_loss
-from softlookup.model.schedules import warmup_hold_decay
+from softlookup.model.whole.schedules import warmup_hold_decay
 from softlookup.training.data import Batch, BucketedBatches, IdPair
 from softlookup.training.fast import FastLoss, quick_dtype
 from softlookup.training.loop import Progress, train, validation_loss

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import torch
 
 from benchmarks.harness import ROOT, benchmark, threads
-from softlookup.model.chat import ChatModel
-from softlookup.model.lora import load_adapter, merge_lora
-from softlookup.model.smollm2 import PACKAGE, VERSION, load_smollm2
+from softlookup.model.published.chat import ChatModel
+from softlookup.model.published.lora import load_adapter, merge_lora
+from softlookup.model.published.smollm2 import PACKAGE, VERSION, load_smollm2
 from softlookup.post_training.messages import ASSISTANT
 from softlookup.post_training.tune import TuneSettings, tune
 from softlookup.post_training.tune_data import TuneExample, hold_out, read_examples

@@ -18,7 +18,7 @@ import torch
 
 from benchmarks.harness import benchmark, plain
 from softlookup.live import rounded
-from softlookup.model.writer import Writer, load_writer
+from softlookup.model.published.writer import Writer, load_writer
 from softlookup.text.corpus import read_text
 from softlookup.text.lines import mark_lines, restore_lines
 from softlookup.text.pieces import normalise

@@ -26,8 +26,8 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     source, settings = ROOT, []
     if arguments.course:
-        from softlookup.grading.data.errors import CourseError
-        from softlookup.part import prepare
+        from softlookup_course.part import prepare
+        from softlookup_grader.data.errors import CourseError
 
         try:
             settings = ["--config", str(prepare(ROOT, arguments.course))]
@@ -73,7 +73,7 @@ def main(argv: list[str] | None = None) -> int:
         packed, place = ROOT / "_build" / name, html / "_static" / name
         shutil.copytree(packed, place, ignore=shutil.ignore_patterns("*.key"), dirs_exist_ok=True)
     if arguments.course and not status:
-        from softlookup.part import keep_to_notebook
+        from softlookup_course.part import keep_to_notebook
 
         keep_to_notebook(source, html / "_static" / "python" / "facts.js")
     seconds = time.perf_counter() - began

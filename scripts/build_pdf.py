@@ -13,7 +13,7 @@ import yaml
 from pdf_harvest import Piece, harvest, page_name
 from pdf_volume import WHOLE, Volume, print_volume
 
-from softlookup.browser import NoBrowser, chromium
+from softlookup_course.browser import NoBrowser, chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"

@@ -232,7 +232,7 @@ def steps() -> list[Step]:
 @functools.cache
 def sandbox() -> list[str]:
     """What to tell the grader about the sandbox: without one, this harmless class is graded all the same."""
-    code = "from softlookup.grading.sandbox.outside.bubble import trouble; print(trouble())"
+    code = "from softlookup_grader.sandbox.bubble import trouble; print(trouble())"
     trouble = subprocess.run(
         [str(BIN / "python"), "-c", code], capture_output=True, text=True, check=True
     ).stdout.strip()

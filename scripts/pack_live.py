@@ -13,7 +13,7 @@ from pack_python import bundled, key_of, made
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "_build" / "live"
 SOURCES = ROOT / "book" / "_live"
-WIDGETS = ROOT / "lib" / "softlookup" / "widgets"
+WIDGETS = ROOT / "lib" / "course" / "softlookup_course" / "widgets"
 
 
 MODELS = {
@@ -100,12 +100,12 @@ def main(argv: list[str] | None = None) -> int:
     """Pack what has changed."""
     argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args(argv)
     OUT.mkdir(parents=True, exist_ok=True)
-    library = ROOT / "lib" / "softlookup"
+    library = ROOT / "lib" / "library" / "softlookup"
     scripts = [ROOT / "scripts" / name for name in ("pack_python.py", "pack_live.py")]
     sources = [*SOURCES.glob("*"), *(ROOT / "book" / "_python").glob("*.js"), *WIDGETS.glob("shared.*")]
     make = partial(made, out=OUT)
     for name, (file, _, _, folder) in MODELS.items():
-        shipped = [*(library / "model" / "shipped" / folder).glob("*"), *(library / "live").glob("*.py")]
+        shipped = [*(library / "model" / "published" / "shipped" / folder).glob("*"), *(library / "live").glob("*.py")]
         make(file, key_of(scripts, sources, [WIDGETS / "tokenizer.js"], shipped), partial(weights, name))
     for name in ("page.js", "whole.js"):
         make(name, key_of(scripts, sources, [OUT / f"{file}.key" for file, *_ in MODELS.values()]), partial(page, name))

@@ -59,7 +59,10 @@ MODULES_KEPT = set(
     "zipimport".split()
 )
 """What is kept of the standard library: what numpy and the checker import, and what an answer may want."""
-JUDGING = ("checking", "model", "reference", "tasks", "text", "training")
+JUDGING = (
+    *("inside/softlookup_inside", "judge/softlookup_judge"),
+    *(f"library/softlookup/{room}" for room in ("model", "reference", "text", "training")),
+)
 """Packages of the library that questions and their answers are computed with."""
 PART_BYTES = 6_000_000
 """Bytes of a file that one script holds at most, before they are packed: pages show how many scripts have come."""
@@ -175,7 +178,7 @@ def started(module: bytes, archives: dict[str, bytes]) -> tuple[bytes, list[str]
 
 def engine(address: str) -> tuple[str, dict[str, str]]:
     """What begins Python: its worker, and which scripts hold its files; and these scripts by their names."""
-    from softlookup.in_page.packing import library
+    from softlookup_course.in_page.packing import library
 
     record: dict[str, Any] = {}
     files = {"softlookup.zip": library()}
@@ -218,7 +221,7 @@ def _parts(data: bytes) -> Iterator[bytes]:
 
 def questions(chapter: int) -> str:
     """What judges the tasks of one notebook."""
-    from softlookup.in_page.packing import pack
+    from softlookup_course.in_page.packing import pack
 
     text = packed(pack(chapter))
     return f'(globalThis.softlookupTasks??={{}})[{chapter}]="{text}";'
@@ -226,8 +229,8 @@ def questions(chapter: int) -> str:
 
 def facts(address: str) -> str:
     """Which tasks can be done in a page, why others cannot, and how large the download is."""
-    from softlookup.checking.catalogue import tasks
-    from softlookup.in_page.packing import asks_for_gradients, why_not
+    from softlookup_course.in_page.packing import asks_for_gradients, why_not
+    from softlookup_judge.checking.catalogue import tasks
 
     size = f"{sum(path.stat().st_size for path in OUT.glob('engine*.js')) / 1e6:.0f} MB"
     record = {
@@ -262,11 +265,11 @@ def key_of(*parts: Iterable[Path], more: str = "") -> str:
 
 def key_of_questions() -> str:
     """The hash of all that judges the tasks of a notebook."""
-    from softlookup.checking.helping import SETTING
+    from softlookup_judge.helping.helping import SETTING
 
-    library = ROOT / "lib" / "softlookup"
+    library = ROOT / "lib"
     judging = [path for name in JUDGING for path in (library / name).rglob("*.py")]
-    sources = ((library / "in_page").glob("*.py"), (ROOT / "solutions").glob("*"))
+    sources = ((library / "course" / "softlookup_course" / "in_page").glob("*.py"), (ROOT / "solutions").glob("*"))
     return key_of(SCRIPTS, judging, *sources, more=os.environ.get(SETTING, ""))
 
 
@@ -275,8 +278,8 @@ def main(argv: list[str] | None = None) -> int:
     argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args(argv)
     # Before torch is loaded: questions are small, and threads that wait for each other take three times as long.
     os.environ["OMP_NUM_THREADS"] = "1"
-    from softlookup.checking.catalogue import CHAPTERS
-    from softlookup.in_page.packing import shipped
+    from softlookup_course.in_page.packing import shipped
+    from softlookup_judge.checking.catalogue import CHAPTERS
 
     OUT.mkdir(parents=True, exist_ok=True)
     lock = [ROOT / "book" / "_vendor" / "package-lock.json"]
@@ -287,7 +290,11 @@ def main(argv: list[str] | None = None) -> int:
     names = ("wasi.js", "pyodide.js", "serve.js", "unzip.js", "machine.js", "snapshot.mjs")
     workers = [SOURCES / name for name in names]
     address = pyodide()
-    made("engine.js", key_of(SCRIPTS, lock, shipped(), workers, more=address), partial(engine_with_pieces, address))
+    made(
+        "engine.js",
+        key_of(SCRIPTS, lock, shipped().values(), workers, more=address),
+        partial(engine_with_pieces, address),
+    )
     key = key_of_questions()
     for chapter in CHAPTERS:
         made(f"tasks_{chapter}.js", key, partial(questions, chapter))

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
-from softlookup.browser import PATIENCE_MS
+from softlookup_course.browser import PATIENCE_MS
 
 COLUMN_PX = 665
 """The width of the text on paper, in CSS pixels: A4's 210 mm without the margins of book/_static/print.css."""

@@ -14,7 +14,7 @@ from pdf_harvest import FONTS, Piece
 from playwright.sync_api import Browser
 from pypdf.generic import DictionaryObject, NameObject, TextStringObject
 
-from softlookup.browser import PATIENCE_MS
+from softlookup_course.browser import PATIENCE_MS
 
 logging.getLogger("pypdf").setLevel(logging.ERROR)  # it warns of how Chromium counts a file's objects
 

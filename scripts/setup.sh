@@ -33,7 +33,7 @@ command -v "$python" >/dev/null 2>&1 \
   || fail "Python is missing: install Python 3.11 or newer, so that '$python' runs, then say 'make setup' again."
 
 # The key: Python's version, this folder (a virtual environment cannot be moved), and the files that say what to install.
-key=$("$python" - constraints.txt pyproject.toml "$lock" scripts/setup.sh <<'PY'
+key=$("$python" - constraints.txt lib/*/pyproject.toml "$lock" scripts/setup.sh <<'PY'
 import hashlib, os, sys
 if sys.version_info < (3, 11):
     found = ".".join(map(str, sys.version_info[:3]))
@@ -101,7 +101,7 @@ install() {
   $venv/bin/python -m pip install --disable-pip-version-check --no-compile -c constraints.txt "$@" \
     || { rm -f "$begun"; fail "pip could not install the packages; its own message is above. Mend that, then say 'make setup' again."; }
 }
-install -e ".[$extras]"
+install -e lib/command -e lib/inside -e lib/library -e lib/judge -e lib/grader -e "lib/course[$extras]"
 # pip would compile on one processor, and what nobody here imports, too.
 $venv/bin/python -m compileall -qq -j 0 -x "$unused" $venv/lib lib & compiling=$!
 # Of these two, pages read files alone: what would run them here is left out.

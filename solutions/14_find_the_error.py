@@ -26,7 +26,7 @@
 # | 14-first | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
 # **Letters.** `T` queries, `S` keys, `D` width of a token, `H` width of a head, `N` heads. Rows are tokens: queries are `x @ w`, scores `q @ k.T`. **Printed numbers.** A slide prints numbers with `places` digits after the decimal point, from 0 to 4, and
-# every number was rounded to the nearest one. A number exactly halfway between two never occurs. Tables are numpy arrays. **The slides' own tables** are in `softlookup.slide_audit`, as they are printed. Each task names the one behind it: try
+# every number was rounded to the nearest one. A number exactly halfway between two never occurs. Tables are numpy arrays. **The slides' own tables** are in `softlookup_course.slide_audit`, as they are printed. Each task names the one behind it: try
 # your function on that table, too.
 
 # %% 14-setup
@@ -35,7 +35,7 @@ import math
 import numpy as np
 
 from softlookup import check, hint
-from softlookup.slide_audit import first_head, identity_head, masks_004, positions_001, uniform_head
+from softlookup_course.slide_audit import first_head, identity_head, masks_004, positions_001, uniform_head
 
 
 def softmax(scores, axis=-1):

@@ -18,7 +18,7 @@ import torch
 from shape_checks import check_shapes
 
 import softlookup
-from softlookup.browser import FLAGS, NAMES
+from softlookup_course.browser import FLAGS, NAMES
 
 # What is imported before the first test stays: to look for garbage in it would take a fifth of the time.
 gc.disable()
@@ -82,8 +82,8 @@ def _seeds() -> None:
 def _no_answer_checked_before() -> None:
     """A check knows how often a task failed before, as long as its process lives."""
     for module, function in (("home", "kernel_checker"), ("catalogue", "here")):
-        if f"softlookup.checking.{module}" in sys.modules:
-            getattr(sys.modules[f"softlookup.checking.{module}"], function).cache_clear()
+        if f"softlookup_judge.{module}" in sys.modules:
+            getattr(sys.modules[f"softlookup_judge.{module}"], function).cache_clear()
 
 
 @pytest.fixture(scope="session", params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])

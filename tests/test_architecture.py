@@ -17,7 +17,9 @@ from setuptools import find_packages
 import softlookup
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "lib" / "softlookup"
+LIB = ROOT / "lib"
+PACKAGES = {path.parent.name: path.parent for path in LIB.glob("*/*/__init__.py")}
+"""The project's packages, by the name under which they are imported."""
 
 OUTSIDE = ("attacks", "benchmarks", "book/_ext", "examples", "scripts")
 """Folders beside the library whose imports of it are checked, too: to check one more, name it here."""
@@ -28,22 +30,30 @@ EVERYTHING, NOTHING = "everything", "nothing"
 
 def read_rooms() -> dict[str, set[str]]:
     """Read what each room may import of the others from the READMEs: a line for the folder, or for one module in it."""
-    folders = [path.parent for path in PACKAGE.rglob("README.md")] + [ROOT / name for name in OUTSIDE]
+    folders = [*map(Path, ROOMS), *(ROOT / name for name in OUTSIDE)]
     allowed = {}
     for folder in folders:
         for module, rooms in _MAY_IMPORT.findall((folder / "README.md").read_text(encoding="utf-8")):
-            room = name_of(folder / module).replace(".", "/")
+            room = in_rooms(name_of(folder / module))
             assert room not in allowed, f"{room} has two lines"
             allowed[room] = set() if rooms == NOTHING else set(rooms.split(", "))
     return allowed
 
 
-def name_of(path: Path, package: Path | None = None) -> str:
-    """A file's dotted name below the package, or below the checkout; '' is the package's own __init__."""
-    above = package or (PACKAGE if path.is_relative_to(PACKAGE) else ROOT)
-    return ".".join(path.relative_to(above).parts).removesuffix(".py").removesuffix("__init__").removesuffix(".")
+def name_of(path: Path, above: Path | None = None) -> str:
+    """A file's dotted name, as it is imported."""
+    above = above or (LIB / path.relative_to(LIB).parts[0] if path.is_relative_to(LIB) else ROOT)
+    return ".".join(path.relative_to(above).parts).removesuffix(".py").removesuffix(".__init__")
 
 
+def in_rooms(module: str) -> str:
+    """A dotted name as READMEs write it: "softlookup_judge.naming.words" is in judge/naming."""
+    package, _, rest = module.partition(".")
+    short = {"softlookup": "library"}.get(package, package.removeprefix("softlookup_"))
+    return f"{short}.{rest}".rstrip(".").replace(".", "/")
+
+
+ROOMS = [str(path.parent) for package in PACKAGES.values() for path in package.rglob("README.md")]
 MAY_IMPORT = read_rooms()
 """What each room may import of the others."""
 
@@ -57,7 +67,7 @@ REGISTRY_HOST = re.compile(
 
 def room_of(module: str) -> str:
     """The room of a module, by its dotted name: the deepest folder with a line that it lies in."""
-    parts = module.split(".")
+    parts = in_rooms(module).split("/")
     rooms = ("/".join(parts[:n]) for n in range(len(parts), 0, -1))
     return next((room for room in rooms if room in MAY_IMPORT), parts[0])
 
@@ -67,10 +77,9 @@ def nodes_of(path: Path) -> Iterator[ast.AST]:
 
 
 @cache
-def imports_of(path: Path, package: Path | None = None) -> set[str]:
+def imports_of(path: Path, above: Path | None = None) -> set[str]:
     """List the modules of ours that one file imports, at any depth of its code, by any way of importing."""
-    top = "softlookup" if package or path.is_relative_to(PACKAGE) else ""
-    parents = [part for part in (top, *name_of(path.parent, package).split(".")) if part]
+    parents = name_of(path.parent, above).split(".")
     names = set()
     for node in nodes_of(path):
         if isinstance(node, ast.Import):
@@ -84,19 +93,19 @@ def imports_of(path: Path, package: Path | None = None) -> set[str]:
             called = getattr(node.func, "attr", getattr(node.func, "id", ""))
             if called in ("import_module", "__import__"):
                 names.add(str(node.args[0].value))
-    library_modules = {name.partition(".")[2] for name in names if name.startswith("softlookup.")} - {"__version__"}
-    return library_modules | {name for name in names if name.partition(".")[0] in OUTSIDE}
+    return {name for name in names if name.partition(".")[0] in (*PACKAGES, *OUTSIDE)} - {"softlookup.__version__"}
 
 
 @cache
 def is_module(name: str) -> bool:
-    places = [above.joinpath(*name.split(".")) for above in (PACKAGE.parent, ROOT)]
-    return any(place.is_dir() or place.with_suffix(".py").is_file() for place in places)
+    package, *rest = name.split(".")
+    place = PACKAGES.get(package, ROOT / package).joinpath(*rest)
+    return place.is_dir() or place.with_suffix(".py").is_file()
 
 
 @cache
 def library_files() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
+    return sorted(path for package in PACKAGES.values() for path in package.rglob("*.py"))
 
 
 @cache
@@ -125,12 +134,13 @@ def as_text(path: Path) -> str:
 
 def test_every_room_has_a_readme_that_says_what_it_may_import():
     assert {room_of(name_of(path)) for path in checked_files()} == set(MAY_IMPORT)
-    assert {path.parent for path in PACKAGE.glob("*/*.py")} <= {path.parent for path in PACKAGE.glob("*/README.md")}
+    folders = {path.parent for package in PACKAGES.values() for path in package.glob("*/*.py")}
+    assert folders <= {Path(room) for room in ROOMS}
 
 
 def test_a_readme_is_short_and_names_files_that_are_there():
     folders = [ROOT / name for name in (*OUTSIDE, "solutions", "tests")]
-    for path in [*PACKAGE.rglob("README.md"), *(folder / "README.md" for folder in folders)]:
+    for path in [*(Path(room) / "README.md" for room in ROOMS), *(folder / "README.md" for folder in folders)]:
         text = path.read_text(encoding="utf-8")
         assert len(text.splitlines()) <= 40, path
         first = re.findall(r"^\d\. `([^`]+)`", text, re.MULTILINE)
@@ -160,35 +170,71 @@ def test_nothing_is_allowed_that_nobody_uses():
         used.setdefault(room_of(name_of(path)), set()).update(room_of(name) for name in imports_of(path))
     left = {room: allowed - used[room] - {EVERYTHING} for room, allowed in MAY_IMPORT.items()}
     assert {room: rooms for room, rooms in left.items() if rooms} == {}
-    assert [room for room, allowed in MAY_IMPORT.items() if "cli" in allowed] == ["start"]
 
 
-def test_the_library_finds_benchmarks_and_attacks_by_one_function_of_the_cli():
+NEEDS = {
+    "command": set(),
+    "inside": set(),
+    "library": {"command", "inside"},
+    "judge": {"inside", "library"},
+    "grader": {"command", "inside", "judge"},
+    "course": {"command", "inside", "library", "judge", "grader"},
+}
+"""Which parts a part may import. The library's own ``check`` and ``hint`` ask for the judge when they are used."""
+
+
+def part_of(room: str) -> str:
+    return room.partition("/")[0]
+
+
+def test_a_part_imports_what_its_own_package_says_that_it_needs():
+    used: dict[str, set[str]] = {part: set() for part in NEEDS}
+    for path in library_files():
+        if path != PACKAGES["softlookup"] / "__init__.py":
+            used[part_of(room_of(name_of(path)))] |= {part_of(room_of(name)) for name in imports_of(path)}
+    assert {part: others - {part} for part, others in used.items()} == NEEDS
+    for part, others in NEEDS.items():
+        project = tomllib.loads((LIB / part / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        texts = [*project["dependencies"], *project.get("optional-dependencies", {}).get("tasks", [])]
+        names = {re.split(r"[\[=<>]", text)[0] for text in texts if text.startswith("softlookup")}
+        assert {name.removeprefix("softlookup-").replace("softlookup", "library") for name in names} <= others, part
+
+
+def test_rooms_import_each_other_in_one_direction():
+    graph: dict[str, set[str]] = {}
+    for path in library_files():
+        room = room_of(name_of(path))
+        if path.name != "__init__.py" or len(path.relative_to(LIB).parts) > 3:
+            graph.setdefault(room, set()).update({room_of(name) for name in imports_of(path)} - {room})
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_the_parts_find_benchmarks_and_attacks_by_one_function_of_the_commands():
     for path in library_files():
         assert not {room_of(name) for name in imports_of(path)} & {*OUTSIDE}, path
-    assert {path.parent.name for path in library_files() if re.search(r"\bbeside\(", as_text(path))} == {"cli"}
+    assert {name_of(path.parent) for path in library_files() if re.search(r"\bbeside\(", as_text(path))} == {
+        "softlookup_course.commands"
+    }
 
 
-def test_what_is_installed_is_the_library_alone():
-    packaging = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    names = {name for where in packaging["packages"]["find"]["where"] for name in find_packages(ROOT / where)}
-    assert {name.partition(".")[0] for name in names} == {"softlookup"} and set(packaging["package-data"]) <= names
+def test_what_is_installed_of_a_part_is_its_package_alone():
+    for part in NEEDS:
+        file = tomllib.loads((LIB / part / "pyproject.toml").read_text(encoding="utf-8"))
+        packaging = file["tool"]["setuptools"]
+        names = set(find_packages(str(LIB / part), include=packaging["packages"]["find"]["include"]))
+        assert len({name.partition(".")[0] for name in names}) == 1 and set(packaging.get("package-data", {})) <= names
+        assert file["project"]["version"] == softlookup.__version__
 
 
-def test_what_runs_beside_a_submission_imports_nothing_from_outside():
-    inside = [path for path in library_files() if "inside" in path.parts]
-    assert len(inside) > 10
-    for path in inside:
-        rooms = {room_of(name).rpartition("/")[2] for name in imports_of(path)}
-        assert rooms <= {"inside", "torch_internals"}, path
+def test_what_a_submission_gets_of_the_parts_lacks_nothing_that_it_imports():
+    from softlookup_grader.sandbox.bubble import beside_submissions
 
-
-def test_what_a_submission_gets_of_the_library_lacks_nothing_that_it_imports():
-    from softlookup.grading.sandbox.outside.bubble import _OURS
-
-    there = {name.removesuffix(".py") for name in _OURS}
-    there |= {room for room in MAY_IMPORT if room.rpartition("/")[0] in there}
-    assert {room: MAY_IMPORT[room] - there for room in there if MAY_IMPORT[room] - there} == {}
+    there = {in_rooms(f"{package}.{name}") for package, names in beside_submissions().items() for name in names}
+    there |= {room for room in MAY_IMPORT if room.rpartition("/")[0] in there or part_of(room) == "inside"} | {"library"}
+    assert {room: MAY_IMPORT[room] - there for room in there & MAY_IMPORT.keys() - {"library"} if MAY_IMPORT[room] - there} == {}
 
 
 def private_names_of_torch(nodes: Iterator[ast.AST]) -> set[str]:
@@ -218,12 +264,12 @@ def test_private_names_of_torch_stand_in_one_module():
     }
     maybe = [path for path in library_files() if re.search(r"torch\b", as_text(path))]
     using = {name_of(path) for path in maybe if private_names_of_torch(nodes_of(path))}
-    assert using == {"torch_internals"}
+    assert using == {"softlookup_inside.torch_internals"}
 
 
 def test_no_modules_import_each_other_in_a_circle():
     graph = {name_of(path): imports_of(path) - {name_of(path)} for path in checked_files()}
-    graph.pop("")  # the package's own __init__ names `check` for editors alone
+    graph.pop("softlookup")  # its __init__ names `check` for editors alone
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -231,7 +277,9 @@ def test_no_modules_import_each_other_in_a_circle():
 
 
 def test_reference_and_model_never_see_each_other():
-    assert "model" not in MAY_IMPORT["reference"] and "reference" not in MAY_IMPORT["model"]
+    for room, allowed in MAY_IMPORT.items():
+        other = {"library/reference": "library/model", "library/model": "library/reference"}.get(room[:15].rstrip("/"), "")
+        assert not other or not [name for name in allowed if name.startswith(other)], room
 
 
 @pytest.mark.parametrize(
@@ -249,10 +297,10 @@ def test_reference_and_model_never_see_each_other():
     ],
 )
 def test_every_way_of_importing_is_seen(tmp_path, line):
-    path = tmp_path / "model" / "new.py"
-    path.parent.mkdir()
+    path = tmp_path / "softlookup" / "model" / "new.py"
+    path.parent.mkdir(parents=True)
     path.write_text(line)
-    assert {room_of(name) for name in imports_of(path, tmp_path)} == {"reference"}
+    assert {room_of(name) for name in imports_of(path, tmp_path)} == {"library/reference"}
 
 
 def test_importing_the_package_loads_neither_torch_nor_matplotlib():
@@ -268,25 +316,23 @@ def test_lazy_names_lead_to_the_modules_and_unknown_ones_say_what_there_is():
     from softlookup import model, reference
 
     assert softlookup.reference is reference and softlookup.model is model
-    assert {"check", "reference", "model", "checking", "figures", "widgets"} <= set(dir(softlookup))
+    assert {"check", "hint", "reference", "model", "training"} <= set(dir(softlookup))
     with pytest.raises(AttributeError, match="no attribute 'nothing'; it has .*reference"):
         _ = softlookup.nothing
 
 
 def test_check_is_the_one_of_checking():
-    from softlookup.checking import check
+    from softlookup_judge import check
 
     assert softlookup.check is check
 
 
-def test_version_is_the_one_of_the_packaging():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert softlookup.__version__ == project["version"]
-
-
 def test_no_file_is_large_but_the_weights():
     sizes = {str(path.relative_to(ROOT)): path.stat().st_size for path in kept_files()}
-    weights = {f"lib/softlookup/model/shipped/{name}/model.safetensors" for name in ("english_french", "shakespeare")}
+    weights = {
+        f"lib/library/softlookup/model/published/shipped/{name}/model.safetensors"
+        for name in ("english_french", "shakespeare")
+    }
     assert {name: size for name, size in sizes.items() if size > 250_000 and name not in weights} == {}
     assert sum(size for name, size in sizes.items() if name in weights) < 25_000_000
 
@@ -368,7 +414,7 @@ def test_no_name_is_a_word_that_says_nothing():
         for path in re.findall(r"`(\S+)`", files):
             allowed.setdefault(path, set()).update(re.findall(r"`(\w+)`", names))
     left = {}
-    for folder in ("lib/softlookup", *OUTSIDE[:2], "scripts", "book/_ext", "tests"):
+    for folder in ("lib", *OUTSIDE[:2], "scripts", "book/_ext", "tests"):
         for path in (ROOT / folder).rglob("*.py"):
             if path.parent.name == "strangers":  # cells as students leave them
                 continue

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from softlookup.cli import main
+from softlookup_command import main
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import nbformat
 import pytest
 from click.testing import CliRunner, Result
 
-from softlookup.authoring import find_root, read_solution
-from softlookup.checking import tasks
-from softlookup.cli import main
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_command import main
+from softlookup_course.samples.handins import answers, filled
+from softlookup_judge import tasks
+from softlookup_judge.authoring import find_root, read_solution
 
 ROOT = find_root()
 NAME = "04_one_head"
@@ -58,7 +58,7 @@ def test_help_lists_what_there_is_and_nothing_else() -> None:
 
 def test_help_loads_neither_torch_nor_matplotlib() -> None:
     code = (
-        "import sys\nfrom softlookup.cli import main\n"
+        "import sys\nfrom softlookup_command import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
         "print(sorted({'torch', 'matplotlib', 'nbgrader', 'rich'} & set(sys.modules)))"
     )
@@ -206,7 +206,7 @@ def test_train_and_bench_refuse_in_a_sentence_what_can_be_mended(tmp_path: Path)
 
 def test_what_a_wheel_has_not_is_said_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("softlookup.authoring.build.__file__", str(tmp_path / "lib" / "build.py"))
+    monkeypatch.setattr("softlookup_judge.authoring.build.__file__", str(tmp_path / "lib" / "build.py"))
     for words, missing in ((["bench", "layers"], "benchmarks"), (["sample", "class", "--hostile"], "attacks")):
         result = call(*words)
         assert result.exit_code == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1

@@ -9,7 +9,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from set_address import with_address
 
-from softlookup.authoring import find_root
+from softlookup_judge.authoring import find_root
 
 ROOT = find_root()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

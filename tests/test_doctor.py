@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from softlookup import cli
-from softlookup.authoring import find_root
-from softlookup.cli.doctor import GRADING_NEEDS_MB
-from softlookup.grading.course.folder import new_course
-from softlookup.grading.sandbox.outside import bubble, cgroups, remedies
+import softlookup_command as cli
+from softlookup_grader.commands.doctor import GRADING_NEEDS_MB
+from softlookup_grader.course.folder import new_course
+from softlookup_grader.sandbox import bubble, cgroups, remedies
+from softlookup_judge.authoring import find_root
 
 
 @pytest.fixture
@@ -146,11 +146,11 @@ def test_course_that_others_can_read_is_noted_until_it_is_closed(machine, in_sig
 
 def test_gradebook_on_a_network_file_system_is_noted(machine, monkeypatch, tmp_path):
     course = new_course(tmp_path / "course", find_root() / "nbgrader_config.py")
-    monkeypatch.setattr("softlookup.grading.data.file_systems.file_system_of", lambda path: "nfs4")
+    monkeypatch.setattr("softlookup_grader.data.file_systems.file_system_of", lambda path: "nfs4")
     code, lines = doctor("--course", str(course.root))
     (note,) = (line for line in lines if "network file system" in line)
     assert code == 0 and note.startswith("note") and "(nfs4)" in note and "PostgreSQL" in note
-    monkeypatch.setattr("softlookup.grading.data.file_systems.file_system_of", lambda path: "ext4")
+    monkeypatch.setattr("softlookup_grader.data.file_systems.file_system_of", lambda path: "ext4")
     assert not any("network file system" in line for line in doctor("--course", str(course.root))[1])
 
 

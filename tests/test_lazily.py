@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from softlookup import figures, widgets
+from softlookup_course import figures, widgets
 
 LAZY = (figures, widgets)
 
@@ -17,7 +17,7 @@ LAZY = (figures, widgets)
 def somebody(tmp_path, monkeypatch):
     folder = tmp_path / "lazybody"
     folder.mkdir()
-    (folder / "__init__.py").write_text("from softlookup.lazily import attach\n__all__ = attach(__name__)\n")
+    (folder / "__init__.py").write_text("from softlookup_inside.lazily import attach\n__all__ = attach(__name__)\n")
     (folder / "__init__.pyi").write_text(
         "from lazybody.run import run as run\nfrom lazybody.sit import chair as chair\n"
     )
@@ -68,8 +68,8 @@ def test_lazy_packages_of_the_library_load_nothing_of_their_own_at_first(package
 
 
 def test_lazy_packages_work_where_a_submission_runs(tmp_path):
-    staged = importlib.import_module("softlookup.grading.sandbox.outside.bubble").staged()
-    code = "import softlookup; from softlookup.figures import chain, show; from softlookup.widgets import HeadShapes"
+    staged = importlib.import_module("softlookup_grader.sandbox.bubble").staged()
+    code = "import softlookup; from softlookup_course.figures import chain, show; from softlookup_course.widgets import HeadShapes"
     code += "; print(softlookup.__file__)"
     environment = os.environ | {"PYTHONPATH": str(staged), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.authoring import find_root
-from softlookup.cli.meant import folder_meant, meant, places
-from softlookup.cli.shared import Refusal
+from softlookup_command.shared import Refusal
+from softlookup_course.commands.meant import folder_meant, meant, places
+from softlookup_judge.authoring import find_root
 
 EXERCISES = find_root() / "exercises"
 HEAD, LOOKUP = "04_one_head", "02_soft_lookup"

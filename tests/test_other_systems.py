@@ -13,8 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from softlookup.authoring import find_root
-from softlookup.grading.data import locks
+from softlookup_grader.data import locks
+from softlookup_judge.authoring import find_root
 
 ROOT = find_root()
 
@@ -35,7 +35,7 @@ if "fcntl" in GONE:
     for name in ("O_PATH", "O_DIRECTORY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "fork", "fchmod"):
         if hasattr(os, name):
             delattr(os, name)
-from softlookup.start import main
+from softlookup_command.start import main
 main()
 """
 
@@ -108,7 +108,7 @@ def test_a_missing_part_of_python_names_the_system() -> None:
 
 
 def test_a_missing_module_of_the_library_keeps_its_traceback() -> None:
-    assert "Traceback" in run("softlookup.cli.student", "tasks").stderr
+    assert "Traceback" in run("softlookup_course.commands.student", "tasks").stderr
 
 
 class Msvcrt:

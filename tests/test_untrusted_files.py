@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.untrusted_files import MAX_DEPTH, count_items, parse_json, read_bytes, read_json, read_json_object
+from softlookup_inside.untrusted_files import (
+    MAX_DEPTH,
+    count_items,
+    parse_json,
+    read_bytes,
+    read_json,
+    read_json_object,
+)
 
 REFUSED = {
     "nothing": (b"", "is no JSON"),
@@ -103,7 +110,7 @@ def test_items_are_counted_outside_of_texts():
 
 _MEASURED = """
 import resource, sys
-from softlookup.untrusted_files import parse_json
+from softlookup_inside.untrusted_files import parse_json
 data = {data}
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:

@@ -15,12 +15,12 @@ from torch import Tensor
 
 from benchmarks.changed.results import CacheBitsPerplexity, WindowPerplexity
 from benchmarks.changed.sizes import ChangedSizes
-from softlookup.model.cache import KVCache, LayerCache
-from softlookup.model.chat import ChatModel
-from softlookup.model.masks import window_mask
-from softlookup.model.quantised_cache import QuantisedCache
-from softlookup.model.smollm2 import PACKAGE, VERSION, load_smollm2
-from softlookup.model.trace import Trace
+from softlookup.model.decoding.quantised_cache import QuantisedCache
+from softlookup.model.parts.cache import KVCache, LayerCache
+from softlookup.model.parts.masks import window_mask
+from softlookup.model.parts.trace import Trace
+from softlookup.model.published.chat import ChatModel
+from softlookup.model.published.smollm2 import PACKAGE, VERSION, load_smollm2
 
 _NOT_PROSE = re.compile(r"[{}$`|<>\[\]#*_\\]|^[-:(+\d]|^\s")
 

@@ -29,14 +29,14 @@ from benchmarks.harness import one_thread
 from benchmarks.positions import Draw, characters
 from benchmarks.race import race
 from benchmarks.train_small import train_small
-from softlookup.model.config import Config
-from softlookup.model.delta_rule import gated_delta_rule
-from softlookup.model.experts import Router, balanced_bias, expert_load
-from softlookup.model.generate import generate
-from softlookup.model.language import DecoderLM
-from softlookup.model.rotary_scaling import RotaryScaling
-from softlookup.model.speculative import speculative_generate
-from softlookup.model.writer import load_writer
+from softlookup.model.decoding.generate import generate
+from softlookup.model.decoding.speculative import speculative_generate
+from softlookup.model.parts.config import Config
+from softlookup.model.parts.delta_rule import gated_delta_rule
+from softlookup.model.parts.experts import Router, balanced_bias, expert_load
+from softlookup.model.parts.rotary_scaling import RotaryScaling
+from softlookup.model.published.writer import load_writer
+from softlookup.model.whole.language import DecoderLM
 from softlookup.training.muon import muon_groups
 
 Optimise = Callable[[DecoderLM], list[torch.optim.Optimizer]]

@@ -104,7 +104,7 @@ ASKED = {
 def opened(peers: object = None) -> PeerJudge:
     """The course's check; it needs no folder."""
     import softlookup
-    from softlookup.checking.home import check
+    from softlookup_judge.home import check
 
     def verdict(task: str, answer: Any) -> Verdict:
         start = time.perf_counter()

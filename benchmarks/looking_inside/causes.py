@@ -17,8 +17,8 @@ from benchmarks.looking_inside.results import (
 )
 from benchmarks.looking_inside.sizes import InsideSizes
 from softlookup.looking_inside import activation_patching, silence
-from softlookup.model.trace import Patch, Trace
-from softlookup.model.translator import Translator, load_translator
+from softlookup.model.parts.trace import Patch, Trace
+from softlookup.model.published.translator import Translator, load_translator
 
 PAIRS = (
     ("The girl is small.", "The boy is small.", (), "▁La", "▁Le"),

@@ -22,8 +22,8 @@ from benchmarks.harness import benchmark, one_thread
 from benchmarks.kept_runs import KeptRuns
 from benchmarks.looking_inside.reading import writer
 from softlookup.looking_inside import train_autoencoder
-from softlookup.model.generate import generate
-from softlookup.model.trace import Trace
+from softlookup.model.decoding.generate import generate
+from softlookup.model.parts.trace import Trace
 
 
 @dataclass(frozen=True)

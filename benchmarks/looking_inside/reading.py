@@ -30,11 +30,11 @@ from softlookup.looking_inside import (
     silence,
     sink_shares,
 )
-from softlookup.model.chat import ChatModel
-from softlookup.model.language import DecoderLM
-from softlookup.model.smollm2 import PACKAGE, VERSION, load_smollm2
-from softlookup.model.trace import Trace
-from softlookup.model.writer import Writer, load_writer
+from softlookup.model.parts.trace import Trace
+from softlookup.model.published.chat import ChatModel
+from softlookup.model.published.smollm2 import PACKAGE, VERSION, load_smollm2
+from softlookup.model.published.writer import Writer, load_writer
+from softlookup.model.whole.language import DecoderLM
 from softlookup.text.lines import LINE_END
 
 TEXT = (

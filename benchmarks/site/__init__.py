@@ -2,6 +2,6 @@
 
 from benchmarks.site.book import bench_book
 from benchmarks.site.builds import BuildFailed
-from softlookup.browser import NoBrowser
+from softlookup_course.browser import NoBrowser
 
 __all__ = ["BuildFailed", "NoBrowser", "bench_book"]

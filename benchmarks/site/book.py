@@ -14,7 +14,7 @@ from benchmarks.site.builds import BookBuilds, time_builds
 from benchmarks.site.frames import FigureFrames, FrameTimes, frames_of_empty_page, frames_of_figures
 from benchmarks.site.in_page import ChromiumWaits, wait_for_verdicts
 from benchmarks.site.weights import PageWeights, weigh_pages
-from softlookup.browser import chromium, served
+from softlookup_course.browser import chromium, served
 
 FEW = ("book/index.html", "book/02_soft_lookup.html")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 PAGE = "book/04_one_head.md"
 """The page whose cell is changed."""
 
-LIBRARY = "lib/softlookup/widgets/lookup_plane.js"
+LIBRARY = "lib/course/softlookup_course/widgets/lookup_plane.js"
 """The file of the library that is changed: one page shows it."""
 
 RAN = re.compile(r"^(book/\S+): ([\d.]+) s \((.+)\)$")

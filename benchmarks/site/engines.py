@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
-from softlookup.browser import SETTLED
+from softlookup_course.browser import SETTLED
 
 PATIENCE_S = 120
 HOW_TO_GET = "`sh scripts/engines.sh` (a part of `make test-long`) installs {} where it is run as root"

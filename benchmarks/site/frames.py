@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from softlookup.browser import VIEW, opened, settle
+from softlookup_course.browser import VIEW, opened, settle
 
 MOVES = 90
 """Movements of the mouse in one drag: a second and a half at sixty frames a second."""

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from benchmarks.site.engines import Engine, Firefox, NoEngine, WebKit
-from softlookup.browser import SETTLED, opened
+from softlookup_course.browser import SETTLED, opened
 
 PAGE = "exercises/04_one_head/04_one_head.html"
 ANSWERS = {

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from softlookup.browser import opened, settle
+from softlookup_course.browser import opened, settle
 
 LIMIT_BYTES = 1_000_000
 """Most that a page's first view may weigh, gzipped, before widgets."""

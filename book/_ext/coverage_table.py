@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-from softlookup import checking
+import softlookup_judge as checking
 
 TABLE = "book/coverage"
 BEYOND = 90

@@ -46,7 +46,7 @@ def captions(env: BuildEnvironment, pagename: str) -> dict[str, str]:
     by_model = {}
     for model, described in json.loads(state.get("body", "{}")).get("state", {}).items():
         module, _, name = described["state"].get("_anywidget_id", "").rpartition(".")
-        if module.startswith("softlookup.widgets"):
+        if module.startswith("softlookup_course.widgets"):
             by_model[model] = str(getattr(import_module(module), name).__doc__).splitlines()[0]
     return by_model
 

@@ -22,13 +22,13 @@ from exercise_notebooks import FOLDER, Exercise, exercises
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from softlookup.in_page.packing import library
+from softlookup_course.in_page.packing import library
 
 PLACE = "python"
 """Folder under ``_static`` of the built book."""
 
 
-RUN = "import sys; sys.path.insert(0, sys.argv[1]); from softlookup.in_page.runnable import main; main()"
+RUN = "import sys; sys.path.insert(0, sys.argv[1]); from softlookup_course.in_page.runnable import main; main()"
 
 
 @dataclass(frozen=True)

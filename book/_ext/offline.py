@@ -20,7 +20,7 @@ from fontTools import subset
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from softlookup.widgets.interactive import without_comments
+from softlookup_course.widgets.interactive import without_comments
 
 VENDOR = "vendor"
 """Folder under ``_static`` of the built book."""

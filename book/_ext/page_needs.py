@@ -26,19 +26,23 @@ NATIVE = {"safetensors": ".safetensors"}
 NOT_OURS = ("_build", ".venv", ".git", "course", "book/_vendor")
 """Folders of the checkout that hold nothing a page could need: what is made, and what is installed."""
 
+PARTS = ("inside", "judge", "grader", "course")
+"""What stands beside the library under its name."""
+
 LEFT_BEHIND = {"__pycache__", ".ipynb_checkpoints"}
 
 
-def library_folder(package: str) -> Path:
-    """Find the importable package.
+def library_folders(package: str) -> list[Path]:
+    """Find the importable package, and those whose names begin with its name and an underscore.
 
     Raises:
         RuntimeError: If it is not installed; the message says what to run.
     """
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
+    specs = [importlib.util.find_spec(name) for name in (package, *(f"{package}_{part}" for part in PARTS))]
+    folders = [Path(place).absolute() for spec in specs if spec for place in spec.submodule_search_locations or ()]
+    if not folders:
         raise RuntimeError(f"the book runs {package!r}, which is not installed here: run `make setup` first")
-    return Path(next(iter(spec.submodule_search_locations))).absolute()
+    return folders
 
 
 class Project:
@@ -54,7 +58,7 @@ class Project:
 
     def __init__(self, root: Path, package: str = "softlookup") -> None:
         self.root = root.absolute()
-        self.library = library_folder(package)
+        self.library = library_folders(package)
         self._hashes: dict[str, str | None] = {}
         self._names: dict[str, list[str] | None] = {}
 
@@ -90,7 +94,7 @@ class Project:
     def everything(self) -> str:
         """Hash the whole library and the measured figures."""
         digest = hashlib.sha256()
-        for folder in (self.library, self.root / "book" / "measured"):
+        for folder in (*self.library, self.root / "book" / "measured"):
             for path in sorted(folder.rglob("*")):
                 if path.is_file() and not LEFT_BEHIND & {*path.parts}:
                     digest.update(f"{self.name(path)}\0{self.hash(self.name(path))}\0".encode())
@@ -134,7 +138,7 @@ class Project:
     def watch_arguments(self, target: Path) -> dict[str, Any]:
         """Say what the kernel is to watch: ``kernel_watch.Watch``'s arguments."""
         without = [str(self.root / name) for name in NOT_OURS] + [sys.prefix, sys.base_prefix]
-        return {"target": str(target), "inside": [str(self.root), str(self.library)], "without": without}
+        return {"target": str(target), "inside": [str(self.root), *map(str, self.library)], "without": without}
 
     def needs(self, seen: dict[str, Any]) -> dict[str, Any]:
         """Make a record of what a kernel has seen.
@@ -145,7 +149,7 @@ class Project:
         files = {self.name(path) for path in seen["files"]}
         for package, ending in NATIVE.items():
             if package in seen["modules"]:
-                files |= {self.name(path) for path in self.library.rglob(f"*{ending}")}
+                files |= {self.name(path) for folder in self.library for path in folder.rglob(f"*{ending}")}
                 files |= {self.name(path) for path in self.root.glob(f"book/measured/*{ending}")}
         imports = {
             module: {"in": places, "found": self.candidates(module, places)}

@@ -22,7 +22,7 @@ PACKAGES = (
     "softlookup.looking_inside",
     "softlookup.reference",
     "softlookup.roofline",
-    "softlookup.checking",
+    "softlookup_judge",
 )
 COVERAGE = Path(__file__).resolve().parents[1] / "coverage.yml"
 

@@ -3,7 +3,7 @@
 Where the section has a folded box *On the slides*, the line stands in it. The box itself is moved to the section's end,
 where it interrupts nobody.
 
-The statements themselves name their sections (``softlookup.slide_audit``), and the page *The slides, recomputed* links
+The statements themselves name their sections (``softlookup_course.slide_audit``), and the page *The slides, recomputed* links
 to them. Nothing is typed on the chapters' pages.
 """
 
@@ -32,8 +32,8 @@ log = logging.getLogger(__name__)
 @cache
 def explained() -> dict[str, dict[str, int]]:
     """Count the statements that each section explains, by page and label."""
-    from softlookup.slide_audit import items
-    from softlookup.slide_audit.listing import sections
+    from softlookup_course.slide_audit import items
+    from softlookup_course.slide_audit.listing import sections
 
     return sections(items())
 

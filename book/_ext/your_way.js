@@ -1,4 +1,4 @@
-// The page "Your way": ticks off what was read, answered and done, and says what comes next (as softlookup.progress.advice).
+// The page "Your way": ticks off what was read, answered and done, and says what comes next (as softlookup_course.progress.advice).
 // All of it is kept in this browser. What comes from files and links is shown as text, never as HTML.
 (() => {
   const FORMAT = "softlookup-progress-1";

@@ -10,7 +10,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from softlookup.progress.report import EMPTY, SCRIPT
+from softlookup_course.progress.report import EMPTY, SCRIPT
 
 PAGE = "book/your_way"
 OWN = "vendor/your_way.js"

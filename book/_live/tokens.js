@@ -1,6 +1,6 @@
 // A model's tokenizer: the cuts of softlookup.text, in the figure of chapter 3's own code.
 
-import { index, splitPieces, steps } from "../../lib/softlookup/widgets/tokenizer.js";
+import { index, splitPieces, steps } from "../../lib/course/softlookup_course/widgets/tokenizer.js";
 
 const SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"];
 const [PAD, UNKNOWN, START, END] = SPECIALS.keys();

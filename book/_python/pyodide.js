@@ -17,7 +17,7 @@ serve(async ({ pyodide }) => {
   if (!python.loadedPackages.numpy) throw new Error(`There is no numpy for Pyodide in ${pyodide}`);
   python.FS.writeFile(`/tmp/${LIBRARY}`, await file(LIBRARY));
   python.runPython(`import sys; sys.path.append("/tmp/${LIBRARY}")`);
-  const { answer } = python.pyimport("softlookup.in_page.session");
+  const { answer } = python.pyimport("softlookup_course.in_page.session");
   return {
     write: (name, bytes) => python.FS.writeFile(`/tmp/${name}`, bytes),
     answer(request) {

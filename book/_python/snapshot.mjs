@@ -32,7 +32,7 @@ function turn(source) {
 }
 
 turn(`import sys; sys.path.append("/usr/local/lib/softlookup.zip")
-from softlookup.in_page.session import answer as _answer
+from softlookup_course.in_page.session import answer as _answer
 import gc, os, zipimport
 del os.environ["PYTHONHASHSEED"]
 print("\\u0001", *sorted(name for name, module in sys.modules.items() if getattr(module, "__file__", None)))

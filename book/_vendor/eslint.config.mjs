@@ -4,15 +4,15 @@ import { readFileSync } from "node:fs";
 import js from "@eslint/js";
 import globals from "globals";
 
-const shared = readFileSync(new URL("../../lib/softlookup/widgets/shared.js", import.meta.url), "utf8");
+const shared = readFileSync(new URL("../../lib/course/softlookup_course/widgets/shared.js", import.meta.url), "utf8");
 const names = [...shared.matchAll(/^(?:const|let|function) (\w+)/gm)].map((match) => [match[1], "readonly"]);
 
 export default [
   { ignores: ["_build/**", "**/node_modules/**", "my_work/**", "course/**"] },
   js.configs.recommended,
   { languageOptions: { ecmaVersion: 2023, sourceType: "module", globals: globals.browser } },
-  { files: ["lib/softlookup/widgets/*.js"], languageOptions: { globals: Object.fromEntries(names) } },
-  { files: ["lib/softlookup/widgets/shared.js"], rules: { "no-unused-vars": "off", "no-redeclare": "off" } },
+  { files: ["lib/course/softlookup_course/widgets/*.js"], languageOptions: { globals: Object.fromEntries(names) } },
+  { files: ["lib/course/softlookup_course/widgets/shared.js"], rules: { "no-unused-vars": "off", "no-redeclare": "off" } },
   { files: ["book/_python/{pyodide,serve,wasi}.js"], languageOptions: { globals: globals.worker } },
   { files: ["book/_live/*.js"], languageOptions: { globals: { ...Object.fromEntries(names), SIZES: "readonly" } } }, // pack_live.py
   { files: ["book/_live/{serving,worker,writer_worker}.js"], languageOptions: { globals: globals.worker } },

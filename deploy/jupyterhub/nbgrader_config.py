@@ -10,4 +10,4 @@ c.CourseDirectory.course_id = "softlookup"
 c.Exchange.root = os.environ.get("SOFTLOOKUP_EXCHANGE", "/srv/softlookup/exchange")
 
 # Of an assignment that was released for each student, everybody fetches their own notebook.
-c.ExchangeFactory.fetch_assignment = "softlookup.grading.platforms.for_nbgrader.FetchOwn"
+c.ExchangeFactory.fetch_assignment = "softlookup_grader.platforms.for_nbgrader.FetchOwn"

@@ -58,7 +58,7 @@ check("04.mix", mix)
 # The book's figures work here too. Drag the query, or step to it with the Tab key and move it with the arrows; the slider turns the temperature.
 
 # %%
-from softlookup.widgets import LookupPlane, Store
+from softlookup_course.widgets import LookupPlane, Store
 
 LookupPlane(
     Store(

@@ -6,9 +6,9 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
-from softlookup.authoring import find_root, make_release, read_solution
-from softlookup.authoring.assemble import BLANK, CAPSTONE, AssembleError, assemble, origins
-from softlookup.cli import main
+from softlookup_command import main
+from softlookup_judge.authoring import find_root, make_release, read_solution
+from softlookup_judge.authoring.assemble import BLANK, CAPSTONE, AssembleError, assemble, origins
 
 ROOT = find_root()
 

@@ -8,7 +8,9 @@ from functools import cache
 import nbformat
 import pytest
 
-from softlookup.authoring import (
+from softlookup_inside.asking.candidates import INSIDES
+from softlookup_judge import tasks
+from softlookup_judge.authoring import (
     assignments,
     build_exercises,
     draw_variants,
@@ -18,10 +20,8 @@ from softlookup.authoring import (
     read_solution,
     solution_cells,
 )
-from softlookup.authoring.build import NoCheckout
-from softlookup.authoring.fill import barred
-from softlookup.checking import tasks
-from softlookup.checking.inside.candidates import INSIDES
+from softlookup_judge.authoring.build import NoCheckout
+from softlookup_judge.authoring.fill import barred
 
 ROOT = find_root()
 NAME = "04_one_head"
@@ -156,7 +156,7 @@ def test_committed_exercises_are_valid_notebooks():
 
 
 def test_no_checkout_is_said_in_a_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr("softlookup.authoring.build.__file__", str(tmp_path / "a" / "b.py"))
+    monkeypatch.setattr("softlookup_judge.authoring.build.__file__", str(tmp_path / "a" / "b.py"))
     with pytest.raises(NoCheckout, match=r"no checkout of the course above .*: run this in the folder"):
         find_root(tmp_path)
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from softlookup.authoring import find_root, make_release, read_solution
-from softlookup.authoring.choosing import BadChoice, choose, chosen_tasks
-from softlookup.checking import tasks
-from softlookup.checking.notebook import without_marks
+from softlookup_judge import tasks
+from softlookup_judge.authoring import find_root, make_release, read_solution
+from softlookup_judge.authoring.choosing import BadChoice, choose, chosen_tasks
+from softlookup_judge.data.notebook import without_marks
 
 ROOT = find_root()
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from softlookup.authoring import assignments, find_root, make_release, read_solution
-from softlookup.authoring.library_cell import NEEDS, BadSetting, addresses, library_cell
+from softlookup_judge.authoring import assignments, find_root, make_release, read_solution
+from softlookup_judge.authoring.library_cell import NEEDS, BadSetting, addresses, library_cell
 
 ROOT = find_root()
 NAME = "04_one_head"

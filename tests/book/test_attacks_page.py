@@ -32,7 +32,7 @@ SOME = {
 
 def run(monkeypatch: pytest.MonkeyPatch, results: dict | None = None) -> tuple[dict, str]:
     """Run the page's cells: what they hand to sentences, and the table."""
-    import softlookup.figures.page as page
+    import softlookup_course.figures.page as page
 
     values: dict = {}
     monkeypatch.setattr(page, "say", values.update)

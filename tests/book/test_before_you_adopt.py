@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 from prose import ROOT
 
-from softlookup.authoring import read_solution
-from softlookup.checking import tasks
-from softlookup.cli import main
-from softlookup.grading.course import by_hand, collected, groups, releasing, staging, terms
-from softlookup.grading.course.folder import CONFIG_NAME
-from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.viva import place
+from softlookup_command import main
+from softlookup_course.samples.handins import answers, filled
+from softlookup_course.viva import place
+from softlookup_grader.course import by_hand, collected, groups, releasing, staging, terms
+from softlookup_grader.course.folder import CONFIG_NAME
+from softlookup_judge import tasks
+from softlookup_judge.authoring import read_solution
 
 PAGE = (ROOT / "book" / "before_you_adopt.md").read_text(encoding="utf-8")
 NAME = "02_soft_lookup"
@@ -126,7 +126,7 @@ def test_grading_needs_no_network(course: Path, tmp_path: Path):
     if subprocess.run([*alone, "true"], capture_output=True).returncode:
         pytest.skip("this account may not make a namespace without a network")
     copy = shutil.copytree(course, tmp_path / "course")
-    command = [sys.executable, "-m", "softlookup.cli", "grade", NAME, "--again", "--workers", "1", "--course", copy]
+    command = [sys.executable, "-m", "softlookup_command", "grade", NAME, "--again", "--workers", "1", "--course", copy]
     done = subprocess.run([*alone, *command], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0 and "2 submissions" in done.stdout, done.stdout + done.stderr
 

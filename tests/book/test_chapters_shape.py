@@ -6,7 +6,7 @@ import pytest
 from built_book import HTML, need_book
 from prose import ROOT, prose
 
-from softlookup.curriculum.reading import reading
+from softlookup_course.curriculum.reading import reading
 
 BOOK = ROOT / "book"
 CHAPTERS = {

@@ -8,7 +8,7 @@ import pytest
 from built_book import ROOT
 
 from softlookup import roofline as rl
-from softlookup.widgets import memory_explorer
+from softlookup_course.widgets import memory_explorer
 
 PAGE = (ROOT / "book" / "12_counting.md").read_text(encoding="utf-8")
 MORE = (ROOT / "book" / "12_counting_more.md").read_text(encoding="utf-8")

@@ -8,9 +8,10 @@ import pytest
 import yaml
 from built_book import HTML, ROOT, need_book, page_at
 
-from softlookup import checking, widgets
-from softlookup.checking.catalogue import CHAPTERS
-from softlookup.widgets.interactive import InteractiveFigure
+import softlookup_judge as checking
+from softlookup_course import widgets
+from softlookup_course.widgets.interactive import InteractiveFigure
+from softlookup_judge.checking.catalogue import CHAPTERS
 
 # How many rows of the list (the lectures', and in chapters 15 to 17 what came after them) each chapter owes a place.
 ROWS_OF = dict(enumerate((1, 7, 6, 3, 11, 7, 10, 6, 8, 9, 4, 7, 6, 10, 2, 20, 14, 12, 13, 9, 12))) | {90: 1}
@@ -64,10 +65,10 @@ def drawn_on(chapter):
         for page in (ROOT / "book").glob(f"{chapter:02}_*.md")
         for cell in re.findall(r"```\{code-cell\}.*?\n```", page.read_text(encoding="utf-8"), re.S)
     )
-    pictures = {f"softlookup.figures.{name}" for name in re.findall(r"(?<!softlookup\.)\bfigures\.(\w+)", code)}
+    pictures = {f"softlookup_course.figures.{name}" for name in re.findall(r"(?<!softlookup\.)\bfigures\.(\w+)", code)}
     known = ((name, getattr(widgets, name)) for name in widgets.__all__)
     classes = {name for name, obj in known if isinstance(obj, type) and issubclass(obj, InteractiveFigure)}
-    return pictures, {f"softlookup.widgets.{name}" for name in classes & set(re.findall(r"\w+", code))}
+    return pictures, {f"softlookup_course.widgets.{name}" for name in classes & set(re.findall(r"\w+", code))}
 
 
 @pytest.mark.parametrize("chapter", [chapter for chapter in ROWS_OF if chapter < 90])
@@ -75,7 +76,7 @@ def test_figures_of_the_table_are_those_that_the_chapter_draws(table, chapter):
     rows = [row for number, row in table.items() if int(number.split(".")[0]) == chapter]
     named = [{name for row in rows for name in row[kind]} for kind in ("figures", "widgets")]
     drawn = drawn_on(chapter)
-    assert named[0] == drawn[0] - {"softlookup.figures.show", "softlookup.figures.wrong_cells"}
+    assert named[0] == drawn[0] - {"softlookup_course.figures.show", "softlookup_course.figures.wrong_cells"}
     assert named[1] == drawn[1]
 
 

@@ -10,7 +10,7 @@ from built_book import ROOT
 
 from softlookup import reference
 from softlookup.model import Config, Encoder, FeedForward
-from softlookup.widgets.encoder_stepper import LayerExample, compute
+from softlookup_course.widgets.encoder_stepper import LayerExample, compute
 
 PAGE = (ROOT / "book" / "07_encoder.md").read_text(encoding="utf-8")
 RUNS = json.loads((ROOT / "book" / "measured" / "norms.json").read_text(encoding="utf-8"))

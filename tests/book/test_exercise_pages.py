@@ -11,7 +11,7 @@ import pytest
 import yaml
 from built_book import HTML, ROOT, need_book, page_at
 
-from softlookup.checking import tasks
+from softlookup_judge import tasks
 
 EVERY = list(notebooks.exercises(ROOT).values())
 each = pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)

@@ -13,17 +13,17 @@ import pytest
 from built_book import ROOT
 from guide_reader import Reader, missing, own_environment, steps
 
-from softlookup.authoring import read_solution
-from softlookup.checking import get_task
-from softlookup.checking.catalogue import Catalogue
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.own import OwnTasks
-from softlookup.checking.published import answer
-from softlookup.checking.trial import problems
-from softlookup.checking.variant import variant_of
-from softlookup.grading import Course
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader import Course
+from softlookup_judge import get_task
+from softlookup_judge.authoring import read_solution
+from softlookup_judge.checking.catalogue import Catalogue
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.checking.trial import problems
+from softlookup_judge.data.own import OwnTasks
+from softlookup_judge.data.published import answer
+from softlookup_judge.data.variant import variant_of
 
 NAME = "04_one_head"
 FILE = f"{NAME}.ipynb"
@@ -199,7 +199,7 @@ def test_guide_leaves_few_blocks_out_and_says_why(page: str):
 
 
 def test_guide_has_every_command_of_an_instructor():
-    from softlookup.cli import main
+    from softlookup_command import main
 
     guide = " ".join([*PAGES.values(), OWN_TASK, PLAN])
     others = set("check hint quiz exercises train train-writer bench assemble lab plan progress read talk tune".split())

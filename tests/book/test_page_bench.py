@@ -7,7 +7,7 @@ import pytest
 from built_book import HTML, ROOT, need_book
 
 from benchmarks.site import NoBrowser, builds, in_page, weights
-from softlookup import browser
+from softlookup_course import browser
 
 
 def test_weigh_adds_up_by_kind_and_leaves_figures_out(tmp_path):
@@ -44,7 +44,7 @@ def test_command_refuses_in_a_sentence_where_there_is_no_browser(monkeypatch):
     from click.testing import CliRunner
 
     import benchmarks.site
-    from softlookup.cli import main
+    from softlookup_command import main
 
     def missing(root, quick):
         raise NoBrowser("pages are measured in a browser, and there is none here")

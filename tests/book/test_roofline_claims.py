@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from built_book import ROOT
 
-from softlookup.checking import get_task
 from softlookup.roofline import (
     CHAIN,
     FUSED,
@@ -22,7 +21,8 @@ from softlookup.roofline import (
     ridge,
 )
 from softlookup.roofline.streams import TORCH_TWO
-from softlookup.widgets.roofline_explorer import PHASES, describe
+from softlookup_course.widgets.roofline_explorer import PHASES, describe
+from softlookup_judge import get_task
 
 A100 = hardware("A100 80GB SXM")
 PAGES = [(ROOT / "book" / name).read_text(encoding="utf-8") for name in ("11_roofline.md", "11_roofline_more.md")]

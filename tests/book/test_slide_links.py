@@ -9,8 +9,8 @@ from built_book import HTML, ROOT, need_book
 from docutils import nodes
 from docutils.utils import new_document
 
-from softlookup.slide_audit import items
-from softlookup.slide_audit.listing import as_html, headings_of, sections
+from softlookup_course.slide_audit import items
+from softlookup_course.slide_audit.listing import as_html, headings_of, sections
 
 ITEMS = items()
 WHERE = {item.section for item in ITEMS}

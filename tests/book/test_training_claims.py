@@ -10,8 +10,8 @@ import torch
 from built_book import ROOT
 
 from softlookup import model
-from softlookup.model.initialise import xavier_
-from softlookup.model.translator import SHIPPED
+from softlookup.model.parts.initialise import xavier_
+from softlookup.model.published.translator import SHIPPED
 from softlookup.training.grammar_run import grammar_recipe
 
 PAGE = (ROOT / "book" / "09_training.md").read_text(encoding="utf-8")

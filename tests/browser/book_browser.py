@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page
 
 from benchmarks.site.weights import SHIFTS
-from softlookup.browser import settle
+from softlookup_course.browser import settle
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"

@@ -10,7 +10,7 @@ from listening import listening
 from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.site.engines import Engine, Firefox, NoEngine, WebKit
-from softlookup.browser import PATIENCE_MS, serving, settle
+from softlookup_course.browser import PATIENCE_MS, serving, settle
 
 expect.set_options(timeout=PATIENCE_MS)  # five seconds else, too few where the machine has other work
 

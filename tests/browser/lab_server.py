@@ -9,7 +9,7 @@ from pathlib import Path
 from own_jupyter import free_port, own_folders, running
 from playwright.sync_api import Browser, Page, expect
 
-from softlookup.progress.workplace import START, lab_command, lab_environment
+from softlookup_course.progress.workplace import START, lab_command, lab_environment
 
 TOKEN = "lab-in-a-test"
 START_S = 120.0

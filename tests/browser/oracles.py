@@ -16,12 +16,12 @@ import numpy as np
 from book_browser import HTML
 
 from softlookup import reference
-from softlookup.widgets import Look, Sizes
-from softlookup.widgets.attention_steps import STAGES
-from softlookup.widgets.head_shapes import describe as describe_heads
-from softlookup.widgets.lookup_plane import look_up
-from softlookup.widgets.mask_builder import describe as describe_mask
-from softlookup.widgets.position_explorer import describe_rotary, describe_sinusoids
+from softlookup_course.widgets import Look, Sizes
+from softlookup_course.widgets.attention_steps import STAGES
+from softlookup_course.widgets.head_shapes import describe as describe_heads
+from softlookup_course.widgets.lookup_plane import look_up
+from softlookup_course.widgets.mask_builder import describe as describe_mask
+from softlookup_course.widgets.position_explorer import describe_rotary, describe_sinusoids
 
 STATE = re.compile(r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>', re.S)
 READERS = Path(__file__).with_name("readers.js").read_text(encoding="utf-8").rstrip()

@@ -13,7 +13,7 @@ from softlookup.reference import grpo_path
 from softlookup.roofline import config_json
 from softlookup.serving import Guest, timeline
 from softlookup.text import BytePairTokenizer, CharacterTokenizer, Vocabulary, WordTokenizer
-from softlookup.widgets import (
+from softlookup_course.widgets import (
     Learned,
     answer_shift,
     beam_tree,
@@ -31,11 +31,11 @@ from softlookup.widgets import (
     sharded_memory,
     work_and_bytes,
 )
-from softlookup.widgets import batching_explorer as batching
-from softlookup.widgets import memory_explorer as memory
-from softlookup.widgets.played_kernels import KERNELS
-from softlookup.widgets.played_programs import PROGRAMS
-from softlookup.widgets.tokenizer import CUTS, pieces
+from softlookup_course.widgets import batching_explorer as batching
+from softlookup_course.widgets import memory_explorer as memory
+from softlookup_course.widgets.played_kernels import KERNELS
+from softlookup_course.widgets.played_programs import PROGRAMS
+from softlookup_course.widgets.tokenizer import CUTS, pieces
 
 FASTER = {"faster_units": "computing", "faster_memory": "moving"}
 COUNTING, INFERENCE, SERVING = "book/12_counting.html", "book/10_inference.html", "book/16_serving.html"

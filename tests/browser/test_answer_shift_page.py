@@ -7,7 +7,7 @@ from chromium_hands import Hands
 from ipywidgets.embed import embed_data
 from working import drag_all, press_all, strike_all
 
-from softlookup.widgets import AnswerShift
+from softlookup_course.widgets import AnswerShift
 
 pytestmark = pytest.mark.browser
 

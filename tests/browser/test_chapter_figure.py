@@ -10,7 +10,7 @@ from book_browser import axe_findings, open_everything
 from playwright.sync_api import expect
 
 from softlookup import reference
-from softlookup.widgets.attention_steps import STAGES
+from softlookup_course.widgets.attention_steps import STAGES
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from softlookup.roofline.config_json import QUOTED, cached_positions
-from softlookup.widgets import config_reader
+from softlookup_course.widgets import config_reader
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/15_what_changed_more.html"

@@ -3,7 +3,7 @@
 import pytest
 
 from softlookup.roofline.config_json import QUOTED
-from softlookup.widgets import cost_switches
+from softlookup_course.widgets import cost_switches
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/15_what_changed.html"

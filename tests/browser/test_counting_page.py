@@ -6,8 +6,8 @@ import pytest
 from book_browser import axe_findings
 
 from softlookup import roofline as rl
-from softlookup.widgets import batching_explorer as batching
-from softlookup.widgets import memory_explorer as memory
+from softlookup_course.widgets import batching_explorer as batching
+from softlookup_course.widgets import memory_explorer as memory
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/12_counting.html"

@@ -10,12 +10,12 @@ import pytest
 from own_jupyter import running_formgrader, shot
 from playwright.sync_api import Browser, Page, expect
 
-from softlookup.authoring import find_root, read_solution
-from softlookup.checking import tasks
-from softlookup.grading import Course, Report, new_course
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.request import GradeRequest
-from softlookup.grading.samples.sample_class import hand_ins
+from softlookup_course.samples.sample_class import hand_ins
+from softlookup_grader import Course, Report, new_course
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.request import GradeRequest
+from softlookup_judge import tasks
+from softlookup_judge.authoring import find_root, read_solution
 
 pytestmark = [
     pytest.mark.browser,

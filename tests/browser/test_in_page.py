@@ -6,7 +6,7 @@ import pytest
 from book_browser import AXE
 from playwright.sync_api import Page, expect
 
-from softlookup.browser import settle
+from softlookup_course.browser import settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 EXERCISES = "exercises/04_one_head/04_one_head.html"
@@ -92,7 +92,7 @@ def test_endless_loop_is_stopped_and_other_answers_are_there(visited):
 
 SPOILERS = {
     "numpy for the next answer": "np.matmul = np.abs = np.allclose = lambda *a, **k: np.zeros(1)\n",
-    "the judge's page": "import softlookup.in_page.session as s\ns.panel = lambda r: '<img src=x onerror=spoilt=1>'\n",
+    "the judge's page": "import softlookup_course.in_page.session as s\ns.panel = lambda r: '<img src=x onerror=spoilt=1>'\n",
     "its process": "import os\nos._exit(3)\n",
     "what is printed": "import sys\nsys.stdout.close()\n",
     "all memory": "def scores(q, k):\n    return scores(q, k)\n",

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from softlookup.checking import check
-from softlookup.checking.catalogue import CHAPTERS
-from softlookup.checking.inside.calm import calm_torch
-from softlookup.checking.inside.probe import run
-from softlookup.checking.published import answer
-from softlookup.checking.questions import questions_at_home
-from softlookup.checking.variant import variant_of
-from softlookup.in_page.packing import chosen
+from softlookup_course.in_page.packing import chosen
+from softlookup_inside.asking.calm import calm_torch
+from softlookup_inside.asking.probe import run
+from softlookup_judge import check
+from softlookup_judge.checking.catalogue import CHAPTERS
+from softlookup_judge.data.published import answer
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import questions_at_home
 
 pytestmark = [pytest.mark.browser, pytest.mark.book, pytest.mark.slow]
 

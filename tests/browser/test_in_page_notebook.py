@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import expect
 from test_in_page import EXERCISES, PATIENCE_MS, check, opened
 
-from softlookup.authoring import find_root, read_solution
-from softlookup.browser import settle
-from softlookup.checking import check as check_at_home
-from softlookup.checking import get_task
+from softlookup_course.browser import settle
+from softlookup_judge import check as check_at_home
+from softlookup_judge import get_task
+from softlookup_judge.authoring import find_root, read_solution
 
 sys.path.insert(0, str(find_root() / "tests" / "grading"))
 from small_class import NAME, regrade, write_course  # noqa: E402

@@ -50,7 +50,7 @@ def run_cell(server, visit):
 
 def test_cell_runs_in_pyodide_with_the_books_library(run_cell):
     output = run_cell(PYODIDE % "true")
-    assert '"name":"softlookup.in_page.session","files":["/tmp/softlookup.zip"]' in output
+    assert '"name":"softlookup_course.in_page.session","files":["/tmp/softlookup.zip"]' in output
     assert "np." in output
 
 

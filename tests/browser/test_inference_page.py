@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from book_browser import axe_findings
 
-from softlookup.widgets import beam_tree, cache_growth, sampling_explorer
+from softlookup_course.widgets import beam_tree, cache_growth, sampling_explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/10_inference.html"

@@ -11,10 +11,10 @@ from lab_server import SHOWN, SLOW_MS, Visit, running_lab, visiting
 from own_jupyter import shot
 from playwright.sync_api import Browser, expect
 
-from softlookup.authoring import find_root, read_solution
-from softlookup.checking import get_task, tasks
-from softlookup.grading.samples.handins import answers, filled
-from softlookup.progress.workplace import WORK, give_out
+from softlookup_course.progress.workplace import WORK, give_out
+from softlookup_course.samples.handins import answers, filled
+from softlookup_judge import get_task, tasks
+from softlookup_judge.authoring import find_root, read_solution
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

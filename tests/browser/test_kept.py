@@ -6,7 +6,7 @@ import shutil
 import pytest
 from book_browser import ROOT
 
-from softlookup.browser import serving
+from softlookup_course.browser import serving
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from working import drag_all, press_all, read, strike_all
 
 from softlookup.tiles import jit, tl
-from softlookup.widgets import KernelPlayer
+from softlookup_course.widgets import KernelPlayer
 
 pytestmark = pytest.mark.browser
 

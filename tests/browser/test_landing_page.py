@@ -13,10 +13,10 @@ from playwright.sync_api import expect
 from benchmarks.site.weights import LIMIT_SHIFT
 from benchmarks.site.weights import visit as visit_weighed
 from softlookup import reference
-from softlookup.browser import PATIENCE_MS
 from softlookup.live import rounded
 from softlookup.model import load_translator
-from softlookup.widgets.first_lookup import TAUS
+from softlookup_course.browser import PATIENCE_MS
+from softlookup_course.widgets.first_lookup import TAUS
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 

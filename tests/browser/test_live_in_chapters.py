@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from softlookup.live import rounded
 from softlookup.looking_inside import silence
 from softlookup.model import beam_search, load_translator, load_writer
-from softlookup.model.trace import Trace
+from softlookup.model.parts.trace import Trace
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from softlookup.live import rounded
 from softlookup.model import beam_search, generate, load_translator
-from softlookup.model.sampling import next_token_probabilities, pick
-from softlookup.model.trace import Trace
+from softlookup.model.decoding.sampling import next_token_probabilities, pick
+from softlookup.model.parts.trace import Trace
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from book_browser import axe_findings
 
-from softlookup.widgets.lookup_plane import GRAIN, TAUS, look_up
+from softlookup_course.widgets.lookup_plane import GRAIN, TAUS, look_up
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 

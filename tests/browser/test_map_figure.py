@@ -6,8 +6,8 @@ import pytest
 from book_browser import axe_findings, begin_again
 
 from softlookup.model import load_translator
-from softlookup.widgets.machine_map import NORMS, compute
-from softlookup.widgets.machine_parts import PARTS
+from softlookup_course.widgets.machine_map import NORMS, compute
+from softlookup_course.widgets.machine_parts import PARTS
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 

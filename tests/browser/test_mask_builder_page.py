@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from book_browser import axe_findings
 
-from softlookup.widgets import Look
-from softlookup.widgets.mask_builder import PRESETS, describe, preset
+from softlookup_course.widgets import Look
+from softlookup_course.widgets.mask_builder import PRESETS, describe, preset
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/08_decoder_and_masks.html"

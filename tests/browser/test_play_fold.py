@@ -9,9 +9,9 @@ from chromium_hands import Hands
 from playwright.sync_api import expect
 from working import read
 
-from softlookup.checking.inside.case import Case
-from softlookup.in_page.playing import figure_of
-from softlookup.widgets.played_programs import ring_all_reduce
+from softlookup_course.in_page.playing import figure_of
+from softlookup_course.widgets.played_programs import ring_all_reduce
+from softlookup_inside.asking.case import Case
 
 pytestmark = pytest.mark.browser
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from book_browser import axe_findings
 
-from softlookup.widgets import PositionExplorer
-from softlookup.widgets.position_explorer import describe_rotary, describe_sinusoids
+from softlookup_course.widgets import PositionExplorer
+from softlookup_course.widgets.position_explorer import describe_rotary, describe_sinusoids
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/06_positions.html"

@@ -10,8 +10,8 @@ from ipywidgets.embed import embed_data
 from playwright.sync_api import expect
 from working import drag_all, press_all, read, strike_all
 
-from softlookup.widgets import PipelineChart, RankPlayer, ShardedMemory
-from softlookup.widgets.played_programs import PROGRAMS
+from softlookup_course.widgets import PipelineChart, RankPlayer, ShardedMemory
+from softlookup_course.widgets.played_programs import PROGRAMS
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from book_browser import axe_findings
 
-from softlookup.widgets.rate_explorer import curves, describe
+from softlookup_course.widgets.rate_explorer import curves, describe
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/09_training.html"

@@ -6,7 +6,7 @@ import pytest
 from book_browser import axe_findings
 
 from softlookup.roofline import hardware, known_hardware, measured_hardware
-from softlookup.widgets.roofline_explorer import PHASES, START, describe
+from softlookup_course.widgets.roofline_explorer import PHASES, START, describe
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/11_roofline.html"
@@ -21,7 +21,7 @@ def explorer(stands):
 
 
 def machines():
-    from softlookup.authoring import find_root
+    from softlookup_judge.authoring import find_root
 
     record = json.loads((find_root() / "book" / "measured" / "roofline.json").read_text(encoding="utf-8"))
     return {name: hardware(name) for name in known_hardware()} | {record["machine"]: measured_hardware(record)}

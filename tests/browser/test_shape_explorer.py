@@ -5,8 +5,8 @@ import torch
 from book_browser import axe_findings
 
 from softlookup.model import MultiHeadAttention
-from softlookup.widgets import Sizes
-from softlookup.widgets.head_shapes import describe
+from softlookup_course.widgets import Sizes
+from softlookup_course.widgets.head_shapes import describe
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/05_many_heads.html"

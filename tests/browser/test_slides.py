@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from softlookup.authoring import find_root
+from softlookup_judge.authoring import find_root
 
 pytestmark = pytest.mark.browser
 NAME = "04_one_head"
@@ -19,7 +19,7 @@ HEIGHT = "Reveal.getCurrentSlide().scrollHeight"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Slides made by the command, in a process of its own: the browser of the tests holds this one's event loop."""
     folder = tmp_path_factory.mktemp("slides")
-    command = [sys.executable, "-m", "softlookup.cli", "slides", "4", "--out", str(folder)]
+    command = [sys.executable, "-m", "softlookup_command", "slides", "4", "--out", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     assert {f"{NAME}.ipynb", f"{NAME}.html"} <= {path.name for path in folder.iterdir()}

@@ -3,8 +3,8 @@
 import pytest
 from chromium_hands import Hands
 
-from softlookup.slide_audit import items
-from softlookup.slide_audit.listing import by_lecture, chapter_of
+from softlookup_course.slide_audit import items
+from softlookup_course.slide_audit.listing import by_lecture, chapter_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/14_slides_recomputed.html"

@@ -16,13 +16,13 @@ from playwright.sync_api import Browser, Page
 
 from attacks.handin import TRACE
 from attacks.markup import OUTSIDE, PAYLOADS, PRINTED, RUN, picture_bomb
-from softlookup.authoring import find_root, read_solution
-from softlookup.grading import Course, Report, new_course
-from softlookup.grading.course.notebooks import grade_id
-from softlookup.grading.feedback.pages import page_of
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.request import GradeRequest
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader import Course, Report, new_course
+from softlookup_grader.course.notebooks import grade_id
+from softlookup_grader.feedback.pages import page_of
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.request import GradeRequest
+from softlookup_judge.authoring import find_root, read_solution
 
 pytestmark = [
     pytest.mark.browser,

@@ -7,8 +7,8 @@ import pytest
 from book_browser import axe_findings
 
 from softlookup.text import BytePairTokenizer, CharacterTokenizer, Vocabulary, WordTokenizer
-from softlookup.widgets import Learned
-from softlookup.widgets.tokenizer import CUTS, pieces
+from softlookup_course.widgets import Learned
+from softlookup_course.widgets.tokenizer import CUTS, pieces
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 

@@ -6,12 +6,12 @@ import pytest
 from book_browser import AXE, CHAPTER
 from playwright.sync_api import Page, expect
 
-from softlookup.browser import settle
-from softlookup.checking import tasks
-from softlookup.checking.catalogue import CHAPTERS
-from softlookup.curriculum import NAMES
-from softlookup.progress import ChapterState, TaskState, advise
-from softlookup.progress.report import FORMAT, SCRIPT, as_script
+from softlookup_course.browser import settle
+from softlookup_course.curriculum import NAMES
+from softlookup_course.progress import ChapterState, TaskState, advise
+from softlookup_course.progress.report import FORMAT, SCRIPT, as_script
+from softlookup_judge import tasks
+from softlookup_judge.checking.catalogue import CHAPTERS
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 WAY = "book/your_way.html"

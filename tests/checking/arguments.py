@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.compare import same
-from softlookup.checking.inside.case import Arrays, Case
-from softlookup.checking.oracle import expected_results
-from softlookup.checking.questions import HOME_SEED, draw
-from softlookup.checking.task import Task
-from softlookup.checking.variant import Variant, variant_of
+from softlookup_inside.asking.case import Arrays, Case
+from softlookup_judge.data.compare import same
+from softlookup_judge.data.task import Task
+from softlookup_judge.data.variant import Variant, variant_of
+from softlookup_judge.judging.oracle import expected_results
+from softlookup_judge.judging.questions import HOME_SEED, draw
 
 USUAL = (0, 1, None, True, False, 0.5)
 """Values that somebody takes for granted."""

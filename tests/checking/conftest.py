@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from softlookup.checking import judge
-from softlookup.checking.inside.source import reached
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.variant import Variant
+from softlookup_inside.asking.source import reached
+from softlookup_judge.checking import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.variant import Variant
 
 HERE = Path(__file__).parent
 drawn = lru_cache(maxsize=64)(judge.questions)
@@ -18,14 +18,14 @@ drawn = lru_cache(maxsize=64)(judge.questions)
 @pytest.fixture(autouse=True)
 def questions_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a class: the judge draws the questions of a task from a seed once."""
-    monkeypatch.setattr("softlookup.checking.judge.questions", drawn)
+    monkeypatch.setattr("softlookup_judge.checking.judge.questions", drawn)
 
 
 @pytest.fixture
 def verdicts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers are judged, not named: to try all pairs of mistakes on one that has no name takes most of the time."""
-    monkeypatch.setattr("softlookup.checking.judge.diagnose", lambda *args: [])
-    monkeypatch.setattr("softlookup.checking.judge.ignored_argument", lambda *args: [])
+    monkeypatch.setattr("softlookup_judge.checking.judge.diagnose", lambda *args: [])
+    monkeypatch.setattr("softlookup_judge.checking.judge.ignored_argument", lambda *args: [])
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import equal_mutants_05
 import equal_mutants_08
-from softlookup.tasks.ch90_capstone import FROM_EARLIER
+from softlookup_judge.chapters.ch90_capstone import FROM_EARLIER
 
 HERE = {description.task_id: f"90.{description.task_id.split('.')[1]}" for description in FROM_EARLIER}
 

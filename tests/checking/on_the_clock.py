@@ -11,8 +11,10 @@ from typing import Any
 
 from published import world
 from softlookup import check
-from softlookup.checking import local, oracle, questions, tasks
-from softlookup.checking.inside.probe import Clock
+from softlookup_inside.asking.probe import Clock
+from softlookup_judge import tasks
+from softlookup_judge.checking import local
+from softlookup_judge.judging import oracle, questions
 
 RUNNING: list[Clock] = []
 FOUND: dict[str, list[str]] = {"imported": [], "judged": []}

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.authoring import assignments, find_root, read_solution, solution_cells
-from softlookup.checking import CheckResult, check, get_task, tasks
-from softlookup.checking.catalogue import CHAPTERS
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.variant import variant_of
+from softlookup_judge import CheckResult, check, get_task, tasks
+from softlookup_judge.authoring import assignments, find_root, read_solution, solution_cells
+from softlookup_judge.checking.catalogue import CHAPTERS
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.variant import variant_of
 
 ROOT = find_root()
 

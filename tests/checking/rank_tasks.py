@@ -1,6 +1,6 @@
 """A course's own task whose answer is one rank of a parallel program: an all-reduce."""
 
-from softlookup.checking.own import OwnTasks
+from softlookup_judge.data.own import OwnTasks
 
 RIGHT = '''def all_reduce(x, dist):
     """x (n,) of each rank -> the sum over all ranks (n,), on each."""
@@ -58,10 +58,10 @@ one-round = "The sums never travel on to the other ranks: the ring goes round tw
 """,
     f"{NAME}_tasks.py": '''"""All-reduce."""
 
-from softlookup.checking.inside.case import Case
-from softlookup.checking.published import described
-from softlookup.checking.ranks import on_all_ranks
-from softlookup.tasks.draws import normal
+from softlookup_inside.asking.case import Case
+from softlookup_judge.data.published import described
+from softlookup_judge.judging.ranks import on_all_ranks
+from softlookup_judge.chapters.draws import normal
 
 
 def _cases(rng):
@@ -90,7 +90,7 @@ TASKS = (
         frame="numpy",
         cuts=False,
         parts={"core": 0.7, "traffic": 0.3},
-        forbids=("softlookup.ranks.inside.collectives",),
+        forbids=("softlookup_inside.ranks.collectives",),
     ),
 )
 ''',

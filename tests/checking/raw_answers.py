@@ -10,16 +10,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from softlookup.checking.inside.calling import called, inputs_for
-from softlookup.checking.inside.case import Arrays, Case
-from softlookup.checking.inside.probe import Answer, Failure
-from softlookup.checking.oracle import mistaken
-from softlookup.checking.published import answer
-from softlookup.checking.questions import TaskQuestions
-from softlookup.checking.task import Task
-from softlookup.checking.variant import variant_of
-from softlookup.grading.sandbox.inside.frames import DTYPES, MAX_AXES
-from softlookup.grading.sandbox.outside.session import _KINDS
+from softlookup_grader.sandbox.session import _KINDS
+from softlookup_inside.asking.calling import called, inputs_for
+from softlookup_inside.asking.case import Arrays, Case
+from softlookup_inside.asking.probe import Answer, Failure
+from softlookup_inside.sandbox.frames import DTYPES, MAX_AXES
+from softlookup_judge.data.published import answer
+from softlookup_judge.data.task import Task
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.oracle import mistaken
+from softlookup_judge.judging.questions import TaskQuestions
 
 DTYPE = sorted(DTYPES)
 KINDS = sorted(_KINDS)

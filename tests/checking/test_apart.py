@@ -5,14 +5,14 @@ import pytest
 
 from rank_tasks import RIGHT, TASKS
 from right_answers_19 import RIGHT as RIGHT_19
-from softlookup.checking import get_task
-from softlookup.checking.apart import DECOY, WorldsApart, _with_excess, decoy_of
-from softlookup.checking.catalogue import Catalogue
-from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import Answer
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.questions import questions, questions_at_home
-from softlookup.checking.variant import variant_of
+from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.probe import Answer
+from softlookup_judge import get_task
+from softlookup_judge.checking.catalogue import Catalogue
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.apart import DECOY, WorldsApart, _with_excess, decoy_of
+from softlookup_judge.judging.questions import questions, questions_at_home
 
 VARIANT = Catalogue(TASKS).variant("99.all-reduce")
 IDLE = """

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from softlookup.checking import check, tasks
-from softlookup.checking.baked import bake, read
-from softlookup.checking.inside.calm import calm_torch
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.published import answer
-from softlookup.checking.variant import variant_of
+from softlookup_inside.asking.calm import calm_torch
+from softlookup_judge import check, tasks
+from softlookup_judge.checking.baked import bake, read
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.published import answer
+from softlookup_judge.data.variant import variant_of
 
 WITHOUT_TORCH = """
 import json, sys
@@ -25,12 +25,12 @@ class NoTorch:
             raise ImportError("torch cannot be imported here")
 
 sys.meta_path.insert(0, NoTorch())
-from softlookup.checking import get_task
-from softlookup.checking.baked import read
-from softlookup.checking.judge import judge
-from softlookup.checking.variant import variant_of
-from softlookup.checking.result import panel
-from softlookup.checking.inside.probe import Answer, Failure
+from softlookup_judge import get_task
+from softlookup_judge.checking.baked import read
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.data.result import panel
+from softlookup_inside.asking.probe import Answer, Failure
 
 class Kept:
     def __init__(self, answers):

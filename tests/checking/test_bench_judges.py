@@ -11,7 +11,7 @@ from benchmarks.judges.answers import answers, functions, made
 from benchmarks.judges.issue import issue, program
 from benchmarks.judges.probes import PROBES, wrong_on
 from benchmarks.judges.running import JUDGES
-from softlookup.checking import check
+from softlookup_judge import check
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMITTED = json.loads((ROOT / "book" / "measured" / "judges.json").read_text(encoding="utf-8"))

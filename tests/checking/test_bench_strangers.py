@@ -7,9 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.strangers import ANSWERS, bench_strangers, read_answers, tally, verdict_on
-from softlookup.checking import get_task, habits
-from softlookup.checking.diagnose import OTHER_VARIANT
-from softlookup.cli import main
+from softlookup_command import main
+from softlookup_judge import get_task
+from softlookup_judge.mistakes import habits
+from softlookup_judge.naming.diagnose import OTHER_VARIANT
 
 SET = """\
 # %% 04.softmax | right | subtracts the largest score

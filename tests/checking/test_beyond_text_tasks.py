@@ -3,7 +3,7 @@
 import pytest
 
 from published import constants_of, world
-from softlookup.checking import check, tasks
+from softlookup_judge import check, tasks
 
 
 def test_the_listed_mistake_of_published_weights_is_known_to_more_than_one_task():

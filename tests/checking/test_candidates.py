@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.checking import get_task
-from softlookup.checking.inside.candidates import is_candidate, made
-from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import run
-from softlookup.checking.questions import draw
-from softlookup.checking.variant import variant_of
+from softlookup_inside.asking.candidates import is_candidate, made
+from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.probe import run
+from softlookup_judge import get_task
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import draw
 
 TESTS = ("09.find-leak", "09.find-shift", "09.find-padding", "09.find-dropout")
 

@@ -9,12 +9,13 @@ import pytest
 
 from published import solutions, world
 from softlookup import check
-from softlookup.checking import get_task, local
-from softlookup.checking.catalogue import CHAPTERS
-from softlookup.checking.inside.probe import Clock, TimeIsUp
-from softlookup.checking.oracle import right_answer
-from softlookup.checking.published import planted
-from softlookup.checking.variant import variant_of
+from softlookup_inside.asking.probe import Clock, TimeIsUp
+from softlookup_judge import get_task
+from softlookup_judge.checking import local
+from softlookup_judge.checking.catalogue import CHAPTERS
+from softlookup_judge.data.published import planted
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.oracle import right_answer
 
 HERE = Path(__file__).parent
 

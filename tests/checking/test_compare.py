@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.checking.compare import close, first_difference, same, tolerance
-from softlookup.checking.inside.case import Case
+from softlookup_inside.asking.case import Case
+from softlookup_judge.data.compare import close, first_difference, same, tolerance
 
 NUMBERS = st.sampled_from(
     [0.0, -0.0, 1.0, -1.0, 1e-11, 1e-10, 2e-10, 1 + 1e-10, 1 + 3e-10, 1e-5, 2e-5, 1.00002, 1e300, 1e308, -1e308]

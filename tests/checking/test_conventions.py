@@ -10,17 +10,17 @@ import pytest
 import torch
 
 from published import ROOT
-from softlookup.authoring import draw_variants, read_solution
-from softlookup.checking import check, get_task, tasks
-from softlookup.checking.conventions import MOST, Convention, conventions
-from softlookup.checking.copies import is_copy
-from softlookup.checking.inside.calm import calm_torch
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.published import answer, in_variant, planted, solution
-from softlookup.checking.questions import HOME_SEED
-from softlookup.checking.rewriting import NotCarriedOver, carried_over
-from softlookup.checking.variant import variant_of
+from softlookup_inside.asking.calm import calm_torch
+from softlookup_judge import check, get_task, tasks
+from softlookup_judge.authoring import draw_variants, read_solution
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.conventions import MOST, Convention, conventions
+from softlookup_judge.data.copies import is_copy
+from softlookup_judge.data.published import answer, in_variant, planted, solution
+from softlookup_judge.data.rewriting import NotCarriedOver, carried_over
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import HOME_SEED
 
 VARIED = [pytest.param(task, id=task.id) for task in tasks() if task.conventions]
 

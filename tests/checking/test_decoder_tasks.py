@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from published import constants_of, solutions, world
-from softlookup.checking import check, tasks
-from softlookup.checking.compare import close
-from softlookup.checking.inside.case import Case
+from softlookup_inside.asking.case import Case
+from softlookup_judge import check, tasks
+from softlookup_judge.data.compare import close
 
 
 def test_every_listed_mistake_of_masks_and_decoder_is_known_to_some_task():

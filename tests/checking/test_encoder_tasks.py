@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from published import solutions, world
-from softlookup.checking import check, get_task, tasks
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.variant import variant_of
+from softlookup_judge import check, get_task, tasks
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.variant import variant_of
 
 
 def test_every_listed_mistake_of_the_encoder_is_known_to_some_task():

@@ -9,23 +9,23 @@ from functools import cache, partial
 import pytest
 
 from published import ALL_TASKS, RIGHT, ROOT, constant_variants, solutions, source_notebook, world
-from softlookup.authoring import assignments, make_release, read_solution, solution_cells
-from softlookup.checking import check, get_task
-from softlookup.checking.compare import same
-from softlookup.checking.habits import HABIT, IGNORED
-from softlookup.checking.home import Checker
-from softlookup.checking.inside.calling import called
-from softlookup.checking.inside.calm import calm_torch
-from softlookup.checking.inside.case import SINGLE
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.oracle import expected_results, mistaken
-from softlookup.checking.published import NoEdit, answer
-from softlookup.checking.questions import draw, questions_at_home
-from softlookup.checking.ranks import rank_question
-from softlookup.checking.variant import variant_of
-from softlookup.checking.verdict import readings
-from softlookup.ranks.inside.packing import pack_inbox
+from softlookup_inside.asking.calling import called
+from softlookup_inside.asking.calm import calm_torch
+from softlookup_inside.asking.case import SINGLE
+from softlookup_inside.ranks.packing import pack_inbox
+from softlookup_judge import check, get_task
+from softlookup_judge.authoring import assignments, make_release, read_solution, solution_cells
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.compare import same
+from softlookup_judge.data.published import NoEdit, answer
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.home import Checker
+from softlookup_judge.judging.oracle import expected_results, mistaken
+from softlookup_judge.judging.questions import draw, questions_at_home
+from softlookup_judge.judging.ranks import rank_question
+from softlookup_judge.mistakes.habits import HABIT, IGNORED
+from softlookup_judge.naming.verdict import readings
 
 
 def by_id(value):

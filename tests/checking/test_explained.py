@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.checking import check
-from softlookup.checking.inside.explained import MOST_LETTERS, explained
+from softlookup_inside.asking.explained import MOST_LETTERS, explained
+from softlookup_judge import check
 
 Q, K, V = np.zeros((2, 3, 4)), np.zeros((2, 5, 4)), np.zeros((2, 5, 6))
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.checking import check, get_task
-from softlookup.checking.published import answer
-from softlookup.checking.variant import variant_of
-from softlookup.checking.verdict import ORDER, SAME_AS_TIMES, SAME_AS_TWO, SAME_EVERYWHERE
+from softlookup_judge import check, get_task
+from softlookup_judge.data.published import answer
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.naming.verdict import ORDER, SAME_AS_TIMES, SAME_AS_TWO, SAME_EVERYWHERE
 
 
 def positions(real, n_new):

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from published import everywhere, world
-from softlookup.checking import MIME, check, get_task
+from softlookup_judge import MIME, check, get_task
 
 SCORES = "    s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])\n"
 HEADS = {

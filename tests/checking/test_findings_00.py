@@ -9,8 +9,8 @@ import torch
 
 from published import ROOT
 from refreshers import SECTIONS
-from softlookup.checking import check, get_task, tasks
-from softlookup.checking.verdict import readings
+from softlookup_judge import check, get_task, tasks
+from softlookup_judge.naming.verdict import readings
 
 PAGE = (ROOT / "book" / "00_before_you_start.md").read_text(encoding="utf-8")
 

@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 from published import everywhere, source_notebook, world
 from softlookup import reference
-from softlookup.checking import check
+from softlookup_judge import check
 
 
 def cosines_but_for(no_direction):

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from published import everywhere, solutions, world
-from softlookup.checking import check, get_task
+from softlookup_judge import check, get_task
 
 DEF_PAD = world(3)["pad"]
 

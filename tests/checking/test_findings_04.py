@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from published import everywhere
-from softlookup.checking import check
+from softlookup_judge import check
 
 
 def softmax_with_a_millionth(x):

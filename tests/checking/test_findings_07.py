@@ -3,11 +3,11 @@
 import pytest
 
 from published import world
-from softlookup.checking import check, get_task
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.questions import draw
-from softlookup.checking.variant import variant_of
+from softlookup_judge import check, get_task
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import draw
 
 NORM = "    m, v = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)\n"
 BACK = (

@@ -3,10 +3,10 @@
 import pytest
 
 from published import solutions, world
-from softlookup.checking import check, get_task
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.variant import variant_of
+from softlookup_judge import check, get_task
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.variant import variant_of
 
 SOFT = "def masked_softmax(s, mask):\n    "
 CROSS = """def cross_attention(x, memory, w_q, w_k, w_v, w_o, n, mask=None):

@@ -3,9 +3,9 @@
 import pytest
 
 from published import everywhere, solutions, world
-from softlookup.checking import check, get_task
-from softlookup.checking.questions import draw
-from softlookup.checking.variant import variant_of
+from softlookup_judge import check, get_task
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import draw
 
 DEF = {
     "09.shift": "inputs_and_labels(ids, pad_id)",

@@ -3,7 +3,7 @@
 import pytest
 
 from published import everywhere, solutions, world
-from softlookup.checking import get_task
+from softlookup_judge import get_task
 
 TOP_P = (
     "def top_p(probabilities, p):\n    s, o = probabilities.sort(-1, descending=True)\n    before = s.cumsum(-1) - s\n"

@@ -3,7 +3,7 @@
 import pytest
 
 from published import everywhere, world
-from softlookup.checking import get_task
+from softlookup_judge import get_task
 
 FUSE = (
     "def bytes_moved(steps, keep, n, w):\n    apart = sum(len(set({0})) + 1 for _, i in steps)\n"

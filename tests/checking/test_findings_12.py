@@ -3,7 +3,7 @@
 import pytest
 
 from published import everywhere, solutions, world
-from softlookup.checking import get_task
+from softlookup_judge import get_task
 
 SEARCH = (
     "def smallest_batch(t, d, f, size, ridge):\n    for b in range(1, {0}):\n        rows = b * t\n"

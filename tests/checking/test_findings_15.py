@@ -3,10 +3,10 @@
 import pytest
 
 from published import everywhere, solutions, world
-from softlookup.checking import get_task
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.variant import variant_of
+from softlookup_judge import get_task
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.variant import variant_of
 
 WRONG = {
     "the usual rate": ("15.muon", [("    average = momentum", "    rate = 0.02\n    average = momentum")]),

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from published import everywhere, solutions, world
-from softlookup.checking import get_task
-from softlookup.checking.questions import draw
-from softlookup.checking.variant import variant_of
+from softlookup_judge import get_task
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import draw
 
 BY_BLOCKS = [
     ("while same <", "while same + block_size <="),

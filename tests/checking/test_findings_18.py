@@ -3,7 +3,7 @@
 import pytest
 
 from published import edited
-from softlookup.checking import check
+from softlookup_judge import check
 
 SCORES = 'tl.where(cols[None, :] < S, scale * tl.dot(q_tile, k_tile), -float("inf"))'
 UNMASKED = (SCORES, "scale * tl.dot(q_tile, k_tile)")

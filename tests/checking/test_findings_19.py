@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from softlookup.checking import check, get_task
-from softlookup.checking.published import solution
-from softlookup.checking.variant import variant_of
+from softlookup_judge import check, get_task
+from softlookup_judge.data.published import solution
+from softlookup_judge.data.variant import variant_of
 
 OWNER = "owner = (rank - step) % world\n"
 

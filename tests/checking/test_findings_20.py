@@ -3,7 +3,7 @@
 import pytest
 
 from published import edited, everywhere
-from softlookup.checking import check, get_task
+from softlookup_judge import check, get_task
 
 TOP = ("np.exp(shifted).sum(axis=-1", "np.sort(np.exp(shifted))[..., -32:].sum(axis=-1")
 UNROUNDED_IF_LARGE = "-(-parameters // world) if parameters < 20_000 else parameters / world"

@@ -3,7 +3,7 @@
 import pytest
 
 from published import everywhere, solutions, world
-from softlookup.checking import check, get_task
+from softlookup_judge import check, get_task
 
 TRAIN = """def train_steps(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id, source, target, rates, *weights):
     model = with_weights(Transformer(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id), weights)

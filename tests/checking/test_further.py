@@ -5,17 +5,18 @@ import pytest
 import torch
 
 from published import edited
-from softlookup.checking import check, get_task
-from softlookup.checking.diagnose import MOST_RECORDED, MistakeResults
-from softlookup.checking.further import ignored_argument
-from softlookup.checking.habits import is_slip, says
-from softlookup.checking.inside.probe import TimeIsUp
-from softlookup.checking.judge import ask, judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.published import answer
-from softlookup.checking.questions import HOME_SEED, questions, questions_at_home
-from softlookup.checking.variant import variant_of
-from softlookup.checking.verdict import SAME_AS_HABIT
+from softlookup_inside.asking.probe import TimeIsUp
+from softlookup_judge import check, get_task
+from softlookup_judge.checking.judge import ask, judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.published import answer
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.mistake_results import MistakeResults
+from softlookup_judge.judging.questions import HOME_SEED, questions, questions_at_home
+from softlookup_judge.mistakes.habits import is_slip, says
+from softlookup_judge.naming.diagnose import MOST_RECORDED
+from softlookup_judge.naming.further import ignored_argument
+from softlookup_judge.naming.verdict import SAME_AS_HABIT
 
 LIMIT = "budget, most)\n        tokens"
 

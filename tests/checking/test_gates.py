@@ -11,11 +11,11 @@ import torch
 
 from attacks.shortcuts import HIDDEN
 from published import RIGHT, world
-from softlookup.checking import check, get_task
-from softlookup.checking.catalogue import tasks
-from softlookup.checking.inside.gates import NotAllowed, _gates, closed, opened, prepare
-from softlookup.checking.variant import variant_of
-from softlookup.torch_internals import dispatcher
+from softlookup_inside.asking.gates import NotAllowed, _gates, closed, opened, prepare
+from softlookup_inside.torch_internals import dispatcher
+from softlookup_judge import check, get_task
+from softlookup_judge.checking.catalogue import tasks
+from softlookup_judge.data.variant import variant_of
 
 SOFTMAX = get_task("04.softmax").barred
 
@@ -106,7 +106,7 @@ def test_gates_look_inside_of_what_is_allowed():
 
 def test_no_task_asks_for_gradients_by_what_it_forbids():
     """The probe goes down the gradient behind the gates."""
-    from softlookup.checking.questions import draw
+    from softlookup_judge.judging.questions import draw
 
     for task in tasks():
         if "torch.Tensor.backward" in task.forbids:

@@ -7,18 +7,19 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.checking import check, get_task, tasks
-from softlookup.checking.diagnose import MistakeResults, diagnose
-from softlookup.checking.errors import habit_of, meaning
-from softlookup.checking.habits import HABIT, is_slip, says
-from softlookup.checking.inside.calm import calm_torch
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.published import NoEdit, solution, with_earlier, with_habits
-from softlookup.checking.questions import questions_at_home
-from softlookup.checking.slips import can_run_away, planted, slips
-from softlookup.checking.variant import variant_of
-from softlookup.checking.verdict import SAME_AS_HABIT, SAME_AS_TWO
+from softlookup_inside.asking.calm import calm_torch
+from softlookup_judge import check, get_task, tasks
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.published import NoEdit, solution, with_earlier, with_habits
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.mistake_results import MistakeResults
+from softlookup_judge.judging.questions import questions_at_home
+from softlookup_judge.mistakes.errors import habit_of, meaning
+from softlookup_judge.mistakes.habits import HABIT, is_slip, says
+from softlookup_judge.mistakes.slips import can_run_away, planted, slips
+from softlookup_judge.naming.diagnose import diagnose
+from softlookup_judge.naming.verdict import SAME_AS_HABIT, SAME_AS_TWO
 
 ANSWERS = {
     ("15.qk-norm", "reversed-axes"): """

@@ -10,19 +10,19 @@ import torch
 
 from published import ALL_MISTAKES, ALL_TASKS, constant_variants, world
 from softlookup import check, hint
-from softlookup.checking import get_task
-from softlookup.checking.catalogue import UnknownTask
-from softlookup.checking.example import work_through
-from softlookup.checking.helping import HELP_MIME, SETTING, TITLES, Attempts, HelpOnTask, step_for_command
-from softlookup.checking.home import Checker
-from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import Answer
-from softlookup.checking.judge import ask
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.nudge import nudge
-from softlookup.checking.published import answer, in_variant, solution
-from softlookup.checking.questions import draw, questions_at_home
-from softlookup.checking.variant import variant_of
+from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.probe import Answer
+from softlookup_judge import get_task
+from softlookup_judge.checking.catalogue import UnknownTask
+from softlookup_judge.checking.judge import ask
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.published import answer, in_variant, solution
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.helping.example import work_through
+from softlookup_judge.helping.helping import HELP_MIME, SETTING, TITLES, Attempts, HelpOnTask, step_for_command
+from softlookup_judge.home import Checker
+from softlookup_judge.judging.questions import draw, questions_at_home
+from softlookup_judge.naming.nudge import nudge
 
 
 def by_id(value):

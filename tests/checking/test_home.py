@@ -15,8 +15,8 @@ import pytest
 import torch
 
 from published import world
-from softlookup.checking import MIME, check, get_task, home
-from softlookup.checking.catalogue import UnknownTask, tasks
+from softlookup_judge import MIME, check, get_task, home
+from softlookup_judge.checking.catalogue import UnknownTask, tasks
 
 
 def test_text_plain_is_exactly_the_points_in_a_kernel_and_the_words_in_a_terminal(monkeypatch):
@@ -311,7 +311,7 @@ def test_importing_softlookup_checks_does_not_load_torch():
     code = """
         import sys
         from softlookup import check
-        from softlookup.checking import tasks
+        from softlookup_judge import tasks
         assert len(tasks()) >= 10
         assert "torch" not in sys.modules, "torch"
         assert "matplotlib" not in sys.modules, "matplotlib"
@@ -323,6 +323,6 @@ def test_a_failure_of_the_judges_own_names_the_stage(monkeypatch):
     def score(task, rounds):
         raise IndexError("out of range")
 
-    monkeypatch.setattr("softlookup.checking.judge.score", score)
+    monkeypatch.setattr("softlookup_judge.checking.judge.score", score)
     result = check("04.mix", lambda w, v: w @ v)
     assert result.verdict == "error" and "It ended with IndexError in the stage score." in result.text()

@@ -5,7 +5,7 @@ import torch
 
 from published import solutions, world
 from softlookup import model
-from softlookup.checking import check, tasks
+from softlookup_judge import check, tasks
 
 
 def test_every_listed_mistake_of_inference_is_known_to_some_task():

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from published import ALL_TASKS, solutions, world
-from softlookup.checking import Task
-from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import run
-from softlookup.checking.judge import ask
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.published import answer
-from softlookup.checking.questions import questions_at_home as at_home
-from softlookup.checking.ranks import rank_question
-from softlookup.checking.variant import variant_of
-from softlookup.ranks.inside.packing import pack_inbox
 from softlookup.tiles import Kernel
+from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.probe import run
+from softlookup_inside.ranks.packing import pack_inbox
+from softlookup_judge import Task
+from softlookup_judge.checking.judge import ask
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.published import answer
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import questions_at_home as at_home
+from softlookup_judge.judging.ranks import rank_question
 
 KERNELS = [task for task in ALL_TASKS if task.chapter == 18 and isinstance(answer(variant_of(task)), Kernel)]
 

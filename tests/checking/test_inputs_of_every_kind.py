@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.checking.compare import is_right
-from softlookup.checking.oracle import expected_results
-from softlookup.checking.published import answer
-from softlookup.checking.variant import variant_of
+from softlookup_judge.data.compare import is_right
+from softlookup_judge.data.published import answer
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.oracle import expected_results
 from test_kinds_and_shapes import FUNCTIONS, answered, asked_at_home
 
 

@@ -10,16 +10,16 @@ import pytest
 
 from published import ALL_TASKS
 from raw_answers import JSON_TEXTS, KINDS, WORDS, Sends, sender
-from softlookup.checking import check, get_task
-from softlookup.checking import home as home_module
-from softlookup.checking.inside import texts
-from softlookup.checking.inside.calm import calm_torch
-from softlookup.checking.inside.probe import Answer, Failure
-from softlookup.checking.judge import judge
-from softlookup.checking.oracle import mistaken
-from softlookup.checking.questions import questions, questions_at_home
-from softlookup.checking.result import VERDICTS, panel
-from softlookup.checking.variant import variant_of
+from softlookup_inside.asking import texts
+from softlookup_inside.asking.calm import calm_torch
+from softlookup_inside.asking.probe import Answer, Failure
+from softlookup_judge import check, get_task
+from softlookup_judge import home as home_module
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.data.result import VERDICTS, panel
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.oracle import mistaken
+from softlookup_judge.judging.questions import questions, questions_at_home
 
 TEXT_TASKS = [task for task in ALL_TASKS if task.frame == "text"]
 

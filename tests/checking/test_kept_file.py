@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.checking.kept import (
+from softlookup_judge.helping.kept import (
     FORMAT,
     KEPT_FILE,
     OLDER_FILE,

@@ -3,15 +3,15 @@
 import pytest
 
 from attacks.kernels import ANSWERS
-from softlookup.checking import get_task, tasks
-from softlookup.checking.compare import score
-from softlookup.checking.judge import judge
-from softlookup.checking.kernels import answers_of_kernel
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.published import solution
-from softlookup.checking.questions import draw, questions
-from softlookup.checking.variant import variant_of
 from softlookup.tiles import cdiv, jit, tl
+from softlookup_judge import get_task, tasks
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.compare import score
+from softlookup_judge.data.published import solution
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.kernels import answers_of_kernel
+from softlookup_judge.judging.questions import draw, questions
 
 KERNELS = [task for task in tasks(18) if task.id != "18.tile"]
 SEEDS = (4, 11)

@@ -6,18 +6,18 @@ import random
 import pytest
 
 from published import ROOT, constants_of
-from softlookup.authoring import read_solution
-from softlookup.checking import tasks
-from softlookup.checking.judge import judge
-from softlookup.checking.kernels import results, without_numbers
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.published import solution
-from softlookup.checking.questions import questions_at_home
-from softlookup.checking.variant import variant_of
-from softlookup.grading.data.work import Limits
 from softlookup.tiles import jit, tl
 from softlookup.tiles.costs import JUDGED_WORK_NS
-from softlookup.tiles.inside.tracing import record
+from softlookup_grader.data.work import Limits
+from softlookup_inside.tiles.tracing import record
+from softlookup_judge import tasks
+from softlookup_judge.authoring import read_solution
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.published import solution
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.kernels import results, without_numbers
+from softlookup_judge.judging.questions import questions_at_home
 
 VARIED = [task for task in tasks(18) if len(constants_of(task)) > 1]
 

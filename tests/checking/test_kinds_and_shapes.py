@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.checking import Task, tasks
-from softlookup.checking.compare import is_right
-from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import Answer, Failure, run
-from softlookup.checking.published import answer
-from softlookup.checking.questions import HOME_SEED, TaskQuestions, questions
-from softlookup.checking.ranks import results
-from softlookup.checking.variant import variant_of
 from softlookup.tiles import Kernel
+from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.probe import Answer, Failure, run
+from softlookup_judge import Task, tasks
+from softlookup_judge.data.compare import is_right
+from softlookup_judge.data.published import answer
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import HOME_SEED, TaskQuestions, questions
+from softlookup_judge.judging.ranks import results
 
 FUNCTIONS = [
     task

@@ -8,12 +8,8 @@ import nbformat
 import pytest
 
 from published import RIGHT
-from softlookup.authoring import find_root
-from softlookup.checking import get_task
-from softlookup.checking.catalogue import STANDARD
-from softlookup.checking.published import solution
-from softlookup.checking.variant import variant_of
-from softlookup.grading.reports.known_answers import (
+from softlookup_course.samples.handins import rewritten
+from softlookup_grader.reports.known_answers import (
     LONG,
     MANY,
     PUBLISHED,
@@ -23,8 +19,12 @@ from softlookup.grading.reports.known_answers import (
     public_answers,
     public_texts,
 )
-from softlookup.grading.reports.similarity import code_tokens, given_by, own_tokens
-from softlookup.grading.samples.handins import rewritten
+from softlookup_grader.reports.similarity import code_tokens, given_by, own_tokens
+from softlookup_judge import get_task
+from softlookup_judge.authoring import find_root
+from softlookup_judge.checking.catalogue import STANDARD
+from softlookup_judge.data.published import solution
+from softlookup_judge.data.variant import variant_of
 
 ROOT = find_root()
 RELEASES = sorted((ROOT / "exercises").glob("[0-9]*/*.ipynb"))

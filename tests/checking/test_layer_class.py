@@ -5,13 +5,13 @@ import pytest
 import torch
 
 from published import solutions, world
-from softlookup.checking import check, get_task
-from softlookup.checking.inside.case import Case, LayerAnswer
-from softlookup.checking.inside.probe import run
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent, stand_in
-from softlookup.checking.variant import variant_of
-from softlookup.tasks.ch08_decoder_and_masks.whole_cases import shapes
+from softlookup_inside.asking.case import Case, LayerAnswer
+from softlookup_inside.asking.probe import run
+from softlookup_judge import check, get_task
+from softlookup_judge.chapters.ch08_decoder_and_masks.whole_cases import shapes
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent, stand_in
+from softlookup_judge.data.variant import variant_of
 
 LAYER = """
 import torch

@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 
 from published import ALL_TASKS
-from softlookup.checking import check, get_task
-from softlookup.checking.compare import is_right
-from softlookup.checking.inside.calm import calm_torch
-from softlookup.checking.inside.case import CORE
-from softlookup.checking.inside.probe import TimeIsUp, run, time_limit
-from softlookup.checking.questions import questions
-from softlookup.checking.variant import variant_of
-from softlookup.grading.sandbox.outside.bubble import _OURS
 from softlookup.roofline import memory
+from softlookup_grader.sandbox.bubble import _OURS
+from softlookup_inside.asking.calm import calm_torch
+from softlookup_inside.asking.case import CORE
+from softlookup_inside.asking.probe import TimeIsUp, run, time_limit
+from softlookup_judge import check, get_task
+from softlookup_judge.data.compare import is_right
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import questions
 
 SLOW = (
     "bench_",

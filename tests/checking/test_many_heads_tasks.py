@@ -3,7 +3,7 @@
 import pytest
 
 from published import constants_of, world
-from softlookup.checking import check, tasks
+from softlookup_judge import check, tasks
 
 
 def test_every_listed_mistake_of_many_heads_is_known_to_some_task():

@@ -8,11 +8,11 @@ import pytest
 
 from mutants import Mutant, mutants
 from published import solutions, world
-from softlookup.checking import check, get_task, tasks
-from softlookup.checking.catalogue import CHAPTERS
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.variant import variant_of
+from softlookup_judge import check, get_task, tasks
+from softlookup_judge.checking.catalogue import CHAPTERS
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.variant import variant_of
 
 pytestmark = pytest.mark.usefixtures("verdicts_alone", "no_nudges", "earlier_answers_judged_once")
 
@@ -24,7 +24,7 @@ EQUAL = [entry for number in sorted(CHAPTERS) for entry in import_module(f"equal
 @pytest.fixture
 def no_nudges(monkeypatch: pytest.MonkeyPatch) -> None:
     """A nudge asks all questions again; what it says is tested elsewhere."""
-    monkeypatch.setattr("softlookup.checking.helping._nudge", lambda *args: "")
+    monkeypatch.setattr("softlookup_judge.helping.helping._nudge", lambda *args: "")
 
 
 @cache

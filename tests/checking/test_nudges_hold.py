@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from published import ALL_TASKS
-from softlookup.checking.compare import same, tolerance
-from softlookup.checking.inside.probe import Answer
-from softlookup.checking.nudge import relation
-from softlookup.checking.oracle import mistaken
-from softlookup.checking.questions import questions_at_home
-from softlookup.checking.variant import variant_of
+from softlookup_inside.asking.probe import Answer
+from softlookup_judge.data.compare import same, tolerance
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.oracle import mistaken
+from softlookup_judge.judging.questions import questions_at_home
+from softlookup_judge.naming.nudge import relation
 
 NUMERIC = [task for task in ALL_TASKS if task.reveals and task.frame != "text"]
 SENTENCE = re.compile(

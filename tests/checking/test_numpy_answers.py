@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from softlookup import in_numpy
-from softlookup.checking import check
+from softlookup_judge import check
 
 
 def softmax(x):

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from published import ROOT, constants_of
-from softlookup.authoring import read_solution
-from softlookup.checking import check, tasks
-from softlookup.checking.compare import inputs_of
-from softlookup.checking.inside.calling import inputs_for
-from softlookup.checking.published import answer, solution
-from softlookup.checking.questions import draw, questions_at_home
-from softlookup.checking.ranks import rank_question
-from softlookup.checking.variant import variant_of
 from softlookup.ranks import run_here
-from softlookup.ranks.inside.packing import DTYPES, pack_inbox
+from softlookup_inside.asking.calling import inputs_for
+from softlookup_inside.ranks.packing import DTYPES, pack_inbox
+from softlookup_judge import check, tasks
+from softlookup_judge.authoring import read_solution
+from softlookup_judge.data.compare import inputs_of
+from softlookup_judge.data.published import answer, solution
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import draw, questions_at_home
+from softlookup_judge.judging.ranks import rank_question
 
 VARIED = [task for task in tasks(19) if len(constants_of(task)) > 1]
 RANK_TASKS = [task for task in tasks(19) if questions_at_home(variant_of(task)).cases[0].world]

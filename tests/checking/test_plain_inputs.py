@@ -2,8 +2,8 @@
 
 import pytest
 
-from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import run
+from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.probe import run
 
 
 class Touchy(dict):

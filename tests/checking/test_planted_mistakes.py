@@ -2,9 +2,9 @@
 
 import pytest
 
-from softlookup.checking import get_task
-from softlookup.checking.published import NoEdit, planted
-from softlookup.checking.variant import variant_of
+from softlookup_judge import get_task
+from softlookup_judge.data.published import NoEdit, planted
+from softlookup_judge.data.variant import variant_of
 
 
 def test_mistakes_that_do_not_fit_in_together_are_refused():

@@ -6,11 +6,11 @@ from itertools import islice
 
 import numpy as np
 
-from softlookup.checking import Answer, Case, CheckResult, Judge, Student, get_task
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.variant import Variant, variant_of
-from softlookup.grading.judging.remote import Remote
+from softlookup_grader.judging.remote import Remote
+from softlookup_judge import Answer, Case, CheckResult, Judge, Student, get_task
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.variant import Variant, variant_of
 
 
 class Remembered:

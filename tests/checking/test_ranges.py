@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from published import ALL_TASKS
-from softlookup.checking import get_task
-from softlookup.checking.inside.case import Case
-from softlookup.checking.questions import HOME_SEED, draw
-from softlookup.checking.ranges import at_ends, in_words
-from softlookup.checking.variant import variant_of
+from softlookup_inside.asking.case import Case
+from softlookup_judge import get_task
+from softlookup_judge.data.ranges import at_ends, in_words
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import HOME_SEED, draw
 
 CASES = [
     Case("gradients", (np.array([1.0]), 1.0), gradients=(0,), upstream=np.ones(1)),

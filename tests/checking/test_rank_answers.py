@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from rank_tasks import GATHERED, RIGHT, TASKS, TEXTS
-from softlookup.checking.catalogue import Catalogue
-from softlookup.checking.home import Checker
-from softlookup.checking.inside.case import Case
-from softlookup.checking.own import OwnTasks
-from softlookup.checking.ranks import on_all_ranks, rank_question
-from softlookup.ranks.inside.packing import pack_inbox
+from softlookup_inside.asking.case import Case
+from softlookup_inside.ranks.packing import pack_inbox
+from softlookup_judge.checking.catalogue import Catalogue
+from softlookup_judge.data.own import OwnTasks
+from softlookup_judge.home import Checker
+from softlookup_judge.judging.ranks import on_all_ranks, rank_question
 
 
 def checked(source, own_tasks=TASKS, file="<ipython-input-1>"):
@@ -142,14 +142,14 @@ def test_a_blank_answer_is_blank():
 @pytest.mark.parametrize(
     "call",
     [
-        "from softlookup.ranks.inside.collectives import all_reduce as f; f(dist._recorder, x, None)",
+        "from softlookup_inside.ranks.collectives import all_reduce as f; f(dist._recorder, x, None)",
         "dist._operations.all_reduce(x)",
         "type(dist)(dist._recorder).all_reduce(x)",
     ],
 )
 def test_a_finished_collective_that_is_not_offered_is_a_shortcut(call):
     result = checked(f"def all_reduce(x, dist):\n    x = x.copy()\n    {call}\n    return x\n")
-    assert result.points == 0 and "`softlookup.ranks.inside.collectives`" in result.text()
+    assert result.points == 0 and "`softlookup_inside.ranks.collectives`" in result.text()
 
 
 def test_honest_globals_do_not_matter():

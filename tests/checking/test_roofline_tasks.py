@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from published import constants_of, world
-from softlookup.checking import check, tasks
+from softlookup_judge import check, tasks
 
 
 def test_every_listed_mistake_of_units_is_known_to_some_task():

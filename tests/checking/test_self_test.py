@@ -8,8 +8,8 @@ import pytest
 
 from published import ROOT
 from refreshers import SECTIONS
-from softlookup.authoring import assignments
-from softlookup.checking import tasks
+from softlookup_judge import tasks
+from softlookup_judge.authoring import assignments
 
 PAGE = (ROOT / "book" / "00_before_you_start.md").read_text(encoding="utf-8")
 LOCKED_AWAY = """
@@ -98,7 +98,7 @@ def test_notebooks_run_where_numpy_and_torch_alone_are_installed(part):
 
 def test_no_answer_to_a_pencil_question_stands_in_the_refreshers():
     """Their numbers are others, so that a reader has to do the sum."""
-    from softlookup.tasks.ch00_before_you_start.pencil import A_TD, B_DH, POWERS_TS
+    from softlookup_judge.chapters.ch00_before_you_start.pencil import A_TD, B_DH, POWERS_TS
 
     bare = re.sub(r"[\s\[\]]|\.0(?=\D)", "", PAGE)
     for table in (A_TD, B_DH, POWERS_TS):

@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 
 from published import ROOT, constants_of, solutions, world
-from softlookup.checking import check, tasks
-from softlookup.checking.oracle import expected_results
-from softlookup.checking.questions import draw
-from softlookup.checking.variant import variant_of
-from softlookup.slide_audit import first_head, identity_head, intensity_001, masks_004, positions_001, uniform_head
-from softlookup.slide_audit.rows import read
+from softlookup_course.slide_audit import (
+    first_head,
+    identity_head,
+    intensity_001,
+    masks_004,
+    positions_001,
+    uniform_head,
+)
+from softlookup_course.slide_audit.rows import read
+from softlookup_judge import check, tasks
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.oracle import expected_results
+from softlookup_judge.judging.questions import draw
 
 PAGE = (ROOT / "book" / "14_slides_recomputed.md").read_text(encoding="utf-8")
 

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from published import ALL_TASKS, solutions, world
-from softlookup.checking import check
+from softlookup_judge import check
 
 INFINITY = {"-torch.inf", "-math.inf", "-np.inf", "float('-inf')"}
 RIGHT = {

@@ -10,14 +10,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.checking import check, get_task
-from softlookup.checking.inside import texts
-from softlookup.checking.inside.answers import Refused
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.questions import questions_at_home
-from softlookup.checking.result import panel
-from softlookup.checking.variant import variant_of
+from softlookup_inside.asking import texts
+from softlookup_inside.asking.answers import Refused
+from softlookup_judge import check, get_task
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.result import panel
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import questions_at_home
 
 KEYS = st.text(max_size=3) | st.integers(-9, 9) | st.tuples(st.text(max_size=2), st.integers(0, 3))
 VALUES = st.recursive(

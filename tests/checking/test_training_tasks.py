@@ -3,7 +3,7 @@
 import pytest
 
 from published import world
-from softlookup.checking import check, tasks
+from softlookup_judge import check, tasks
 
 TESTS = ("09.find-leak", "09.find-shift", "09.find-padding", "09.find-dropout")
 

@@ -5,15 +5,15 @@ from functools import cache
 import pytest
 
 from published import ROOT
-from softlookup.authoring import assignments, draw_variants, read_solution
-from softlookup.checking import get_task, tasks
-from softlookup.checking.catalogue import CHAPTERS
-from softlookup.checking.inside.calm import calm_torch
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.published import NoEdit, names_used, planted
-from softlookup.checking.questions import HOME_SEED, questions
-from softlookup.checking.variant import variant_of
+from softlookup_inside.asking.calm import calm_torch
+from softlookup_judge import get_task, tasks
+from softlookup_judge.authoring import assignments, draw_variants, read_solution
+from softlookup_judge.checking.catalogue import CHAPTERS
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.published import NoEdit, names_used, planted
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import HOME_SEED, questions
 
 SEEDS = (None, "spring", "summer", "autumn")
 """The public course, and three with a secret."""

@@ -8,12 +8,12 @@ import torch
 
 from published import RIGHT, solutions, world
 from softlookup import check
-from softlookup.checking import get_task, tasks
-from softlookup.checking.catalogue import CHAPTERS
-from softlookup.checking.inside.answers import to_arrays
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.variant import variant_of
-from softlookup.checking.whole import _Alone, compositions, first_failing, parts
+from softlookup_inside.asking.answers import to_arrays
+from softlookup_judge import get_task, tasks
+from softlookup_judge.checking.catalogue import CHAPTERS
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.whole import _Alone, compositions, first_failing, parts
 from test_mutation import mutants_of
 
 COARSE = "weights_float32_list"

@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from softlookup.cli import main
-from softlookup.curriculum import export
-from softlookup.curriculum.slides import cleaned, said_values, slides_notebook
-from softlookup.curriculum.vendored import checkout, copy_parts, vendored
+from softlookup_command import main
+from softlookup_course.curriculum import export
+from softlookup_course.curriculum.slides import cleaned, said_values, slides_notebook
+from softlookup_course.curriculum.vendored import checkout, copy_parts, vendored
 
 FIGURE = (
     '<figure class="slk-figure"><img class="only-light dark-light" src="data:,l" alt="A line.">'

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.curriculum.reading import Reading, reading
-from softlookup.curriculum.takeaways import takeaway_list, takeaways
+from softlookup_course.curriculum.reading import Reading, reading
+from softlookup_course.curriculum.takeaways import takeaway_list, takeaways
 
 PAGE = """---
 kernelspec: x
@@ -17,7 +17,7 @@ Four words of {glue:text}`n` prose, $T^2 + 1$.
 
 ```{code-cell} python3
 :tags: [hide-input]
-from softlookup.widgets import Example, MaskBuilder
+from softlookup_course.widgets import Example, MaskBuilder
 show(figures.one)
 ```
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from softlookup import widgets
-from softlookup.checking.catalogue import CHAPTERS, get_task, tasks
-from softlookup.curriculum import (
+from softlookup_course import widgets
+from softlookup_course.curriculum import (
     EDGES,
     LENGTHS,
     NAMES,
@@ -24,10 +23,11 @@ from softlookup.curriculum import (
     sessions_table,
     shortest_edges,
 )
-from softlookup.curriculum.graph import PLACES
-from softlookup.curriculum.pages import chapter_files
-from softlookup.curriculum.sessions import OUTSIDE, START_MINUTES, taught_minutes, taught_sections
-from softlookup.curriculum.tables import FIGURE_SAYS
+from softlookup_course.curriculum.graph import PLACES
+from softlookup_course.curriculum.pages import chapter_files
+from softlookup_course.curriculum.sessions import OUTSIDE, START_MINUTES, taught_minutes, taught_sections
+from softlookup_course.curriculum.tables import FIGURE_SAYS
+from softlookup_judge.checking.catalogue import CHAPTERS, get_task, tasks
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 LABELS = {
@@ -187,7 +187,7 @@ def test_page_without_a_reading_time_is_refused(tmp_path: Path):
 def test_figure_on_the_first_screen_belongs_to_the_first_section(tmp_path: Path):
     (tmp_path / "04_one_head.md").write_text(
         "# One head\n\n**Reading time** about 9 minutes.\n\n```python\n"
-        "from softlookup.widgets import MachineMap, Store\nMachineMap(translator, [Store()])\n```\n\n"
+        "from softlookup_course.widgets import MachineMap, Store\nMachineMap(translator, [Store()])\n```\n\n"
         "## First\n\nwords\n\n## Second\n\nwords\n"
     )
     assert [section.figures for section in read_page(tmp_path, 4).sections] == [("MachineMap",), ()]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.curriculum import PageError
-from softlookup.curriculum.short_routes import (
+from softlookup_course.curriculum import PageError
+from softlookup_course.curriculum.short_routes import (
     QUESTIONS,
     TWO_HOURS,
     find_section,

@@ -7,12 +7,12 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
-from softlookup.checking.catalogue import STANDARD
-from softlookup.cli import main
-from softlookup.curriculum import needed, term
-from softlookup.curriculum.sessions import START_MINUTES, taught_minutes
-from softlookup.curriculum.term import HOME_MINUTES, LEFT_OUT, SESSION_MINUTES, TERM_CHAPTERS, term_command
-from softlookup.part import schedule_page
+from softlookup_command import main
+from softlookup_course.curriculum import needed, term
+from softlookup_course.curriculum.sessions import START_MINUTES, taught_minutes
+from softlookup_course.curriculum.term import HOME_MINUTES, LEFT_OUT, SESSION_MINUTES, TERM_CHAPTERS, term_command
+from softlookup_course.part import schedule_page
+from softlookup_judge.checking.catalogue import STANDARD
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 ONE, TWO = term.term(BOOK), term.term(BOOK, 2)

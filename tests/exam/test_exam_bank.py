@@ -9,9 +9,9 @@ import pytest
 from second_ways import SECOND
 from statements import TRIED
 
-from softlookup.exam.bank import QUESTIONS
-from softlookup.exam.notes import exact, logs, same, tex
-from softlookup.exam.question import KINDS, Chapter, Drawn, ExamQuestion, known, mistake
+from softlookup_course.exam.bank import QUESTIONS
+from softlookup_course.exam.notes import exact, logs, same, tex
+from softlookup_course.exam.question import KINDS, Chapter, Drawn, ExamQuestion, known, mistake
 
 SEEDS = range(25)
 MATH = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)

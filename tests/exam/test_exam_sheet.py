@@ -7,11 +7,19 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from softlookup.cli import main
-from softlookup.exam import ExamError, draw_sheet, key_markdown, parse_chapters, sheet_markdown, write_exam, write_page
-from softlookup.exam.bank import QUESTIONS
-from softlookup.exam.printed import as_html
-from softlookup.exam.written import apart
+from softlookup_command import main
+from softlookup_course.exam import (
+    ExamError,
+    draw_sheet,
+    key_markdown,
+    parse_chapters,
+    sheet_markdown,
+    write_exam,
+    write_page,
+)
+from softlookup_course.exam.bank import QUESTIONS
+from softlookup_course.exam.printed import as_html
+from softlookup_course.exam.written import apart
 
 
 def call(*words: object) -> Result:
@@ -103,7 +111,7 @@ def test_command_prints_sheet_and_key():
 
 @pytest.mark.parametrize("route", ["introduction", "systems"])
 def test_command_takes_the_chapters_of_a_route(route: str):
-    from softlookup.curriculum import ROUTES
+    from softlookup_course.curriculum import ROUTES
 
     output = call("--seed", 4, "--route", route).output
     chapters = ", ".join(str(n) for n in sorted(ROUTES[route].chapters) if 0 < n < 90)
@@ -213,7 +221,7 @@ def test_printed_sheet_has_no_seed_and_no_path_and_every_question_on_one_page(tm
     # In a process of its own: another test's browser may hold this one's event loop.
     words = ["exam", "--seed", "20261", "--chapters", "4-5", "--points", "12", "--out", str(tmp_path / "exam")]
     result = subprocess.run(
-        [sys.executable, "-m", "softlookup.cli", *words], capture_output=True, text=True, timeout=300
+        [sys.executable, "-m", "softlookup_command", *words], capture_output=True, text=True, timeout=300
     )
     assert result.returncode == 0, result.stderr[-2000:]
     if "note: no PDF" in result.stdout:
@@ -227,9 +235,9 @@ def test_printed_sheet_has_no_seed_and_no_path_and_every_question_on_one_page(tm
 def test_exam_of_a_course_keeps_to_its_chapters_and_tasks(tmp_path):
     from click.testing import CliRunner
 
-    from softlookup.cli import main
-    from softlookup.cli.exams import drawn
-    from softlookup.exam.bank import QUESTIONS
+    from softlookup_command import main
+    from softlookup_course.commands.exams import drawn
+    from softlookup_course.exam.bank import QUESTIONS
 
     folder = tmp_path / "course"
     known = {

@@ -8,9 +8,9 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from softlookup.model.config import Config
-from softlookup.model.language import DecoderLM
-from softlookup.model.published import gpt2_weights
+from softlookup.model.parts.config import Config
+from softlookup.model.published.families import gpt2_weights
+from softlookup.model.whole.language import DecoderLM
 
 SIZES = {"vocab_size": 60, "max_length": 20, "d_model": 24, "n_heads": 4, "n_layers": 3}
 SMALL = ["--max-length", "16", "--d-model", "16", "--n-heads", "2", "--n-layers", "1", "--dropout", "0"]

@@ -7,8 +7,8 @@ import pytest
 import torch
 import translate
 
-from softlookup.model.config import Config
-from softlookup.model.transformer import Transformer
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.transformer import Transformer
 from softlookup.text.grammar import sample
 
 SIZES = {"vocab_size": 50, "d_model": 24, "n_heads": 4, "n_layers": 3, "d_hidden": 40}

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from softlookup import figures, reference
+from softlookup import reference
+from softlookup_course import figures
 
 TURNS = 100.0 ** (1 - np.arange(8) / 4)
 

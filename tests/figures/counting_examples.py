@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from softlookup import figures
+from softlookup_course import figures
 
 CONTEXTS = 10.0 ** np.arange(5)
 COUNTING = {

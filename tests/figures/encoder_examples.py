@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from softlookup import figures
+from softlookup_course import figures
 
 RNG = np.random.default_rng(7)
 WORDS = ["a", "word", "needs", "company"]

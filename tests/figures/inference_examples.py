@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from softlookup import figures
+from softlookup_course import figures
 
 TOKENS = ["_la", "_l'", "_le", "_une"]
 INFERENCE = {

@@ -1,6 +1,6 @@
 """An example of each figure about roofs and streams."""
 
-from softlookup import figures
+from softlookup_course import figures
 
 CHAIN = [("x = A + B", ("A", "B"), ("x",)), ("E = x * C", ("x", "C"), ("E",))]
 ROOFLINE = {

@@ -1,6 +1,6 @@
 """What the figures of chapter 16 are tried with."""
 
-from softlookup import figures
+from softlookup_course import figures
 
 GUESTS = {"Ada": ([0, 1, 5], 11), "Ben": ([2], 3), "Cleo": ([0, 3], 8)}
 STEPS = [

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from softlookup import figures
+from softlookup_course import figures
 
 TEACHING = {
     "row_of_children": (figures.row_of_children, (["The", "cat", "says", "it"], 1, 3)),

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from beyond_text_examples import LONG, RNG
 
-from softlookup import figures
-from softlookup.figures import LIGHT, PALETTES
-from softlookup.figures.theme import contrast
-from softlookup.figures.tile_flow import numbers_kept, numbers_moved
+from softlookup_course import figures
+from softlookup_course.figures import LIGHT, PALETTES
+from softlookup_course.figures.theme import contrast
+from softlookup_course.figures.tile_flow import numbers_kept, numbers_moved
 
 
 def test_cut_up_numbers_every_patch_in_both_panels():

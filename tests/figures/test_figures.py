@@ -19,14 +19,15 @@ from serving_examples import SERVING
 from teaching_examples import TEACHING
 from training_examples import TRAINING
 
-from softlookup import figures, reference
-from softlookup.figures import DARK, LIGHT, render_svg, show
-from softlookup.figures.cost import with_unit
-from softlookup.figures.decoding import save_step_cost
-from softlookup.figures.grid import draw_grid
-from softlookup.figures.page import grid, say, table
-from softlookup.figures.show import Shown
-from softlookup.figures.theme import style
+from softlookup import reference
+from softlookup_course import figures
+from softlookup_course.figures import DARK, LIGHT, render_svg, show
+from softlookup_course.figures.cost import with_unit
+from softlookup_course.figures.decoding import save_step_cost
+from softlookup_course.figures.grid import draw_grid
+from softlookup_course.figures.page import grid, say, table
+from softlookup_course.figures.show import Shown
+from softlookup_course.figures.theme import style
 
 RNG = np.random.default_rng(7)
 Q, K, V = RNG.normal(size=(3, 4, 3))

@@ -5,8 +5,8 @@ import pytest
 from inference_examples import TOKENS
 from matplotlib.figure import Figure
 
-from softlookup import figures
-from softlookup.figures import LIGHT
+from softlookup_course import figures
+from softlookup_course.figures import LIGHT
 
 
 def texts_of(figure: Figure) -> list[str]:

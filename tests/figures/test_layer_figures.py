@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from softlookup import figures
-from softlookup.figures import LIGHT
-from softlookup.figures.ends import kept_apart
-from softlookup.figures.theme import style
+from softlookup_course import figures
+from softlookup_course.figures import LIGHT
+from softlookup_course.figures.ends import kept_apart
+from softlookup_course.figures.theme import style
 
 WORDS = ["a", "word", "needs", "company"]
 

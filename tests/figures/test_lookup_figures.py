@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softlookup import figures, reference, widgets
-from softlookup.figures import DARK, LIGHT, show
-from softlookup.figures.theme import contrast, style
+from softlookup import reference
+from softlookup_course import figures, widgets
+from softlookup_course.figures import DARK, LIGHT, show
+from softlookup_course.figures.theme import contrast, style
 
 TAUS = np.logspace(-2, 2, 41)
 WEIGHTS = np.array([reference.lookup_weights(np.array([2.2, 3.5, 0.36]), tau) for tau in TAUS])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from softlookup.figures import models_at_a_glance, show
-from softlookup.figures.theme import PALETTES, Palette, contrast, ink_on, luminance, ramp, style
+from softlookup_course.figures import models_at_a_glance, show
+from softlookup_course.figures.theme import PALETTES, Palette, contrast, ink_on, luminance, ramp, style
 
 # Machado, Oliveira and Fernandes (2009), severity 1: what reaches a colour-blind eye, in linear RGB.
 EYES = {

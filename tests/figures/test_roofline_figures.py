@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 
-from softlookup import figures
-from softlookup.figures import LIGHT
-from softlookup.figures.predictions import place_names, size_words
-from softlookup.figures.roofs import rate_words
-from softlookup.figures.theme import style
+from softlookup_course import figures
+from softlookup_course.figures import LIGHT
+from softlookup_course.figures.predictions import place_names, size_words
+from softlookup_course.figures.roofs import rate_words
+from softlookup_course.figures.theme import style
 
 BOTH = {"bfloat16": (312e12, 2039e9), "float32": (19.5e12, 2039e9)}
 """An A100's."""

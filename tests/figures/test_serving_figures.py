@@ -6,9 +6,9 @@ import pytest
 from matplotlib.figure import Figure
 from serving_examples import GUESTS, STATES, STEPS
 
-from softlookup import figures
-from softlookup.figures import LIGHT
 from softlookup.serving.request import State
+from softlookup_course import figures
+from softlookup_course.figures import LIGHT
 
 
 def texts_of(figure: Figure) -> list[str]:

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from matplotlib.patches import PathPatch, Rectangle
 
-from softlookup.figures import LIGHT, gains_by_task, marked_tables, row_of_children, student_path, teacher_forcing
+from softlookup_course.figures import (
+    LIGHT,
+    gains_by_task,
+    marked_tables,
+    row_of_children,
+    student_path,
+    teacher_forcing,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 

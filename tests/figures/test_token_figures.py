@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from softlookup import figures
-from softlookup.figures import LIGHT
+from softlookup_course import figures
+from softlookup_course.figures import LIGHT
 
 
 def test_one_hot_product_shows_the_rows_that_are_picked():

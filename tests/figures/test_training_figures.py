@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from training_examples import RECORD, TRAINING
 
-from softlookup.figures import (
+from softlookup_course.figures import (
     LIGHT,
     adam_steps,
     clipped,

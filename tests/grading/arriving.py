@@ -11,8 +11,8 @@ from pathlib import Path
 import nbformat
 from small_class import NAME, ROOT
 
-from softlookup.grading import Course
-from softlookup.grading.course.collected import UNREADABLE, arrivals
+from softlookup_grader import Course
+from softlookup_grader.course.collected import UNREADABLE, arrivals
 
 FILE = f"{NAME}.ipynb"
 WORKSHEET = (

@@ -18,16 +18,16 @@ from small_class import NAME, ROOT, STUDENTS, write_course
 
 from benchmarks.nbgrader_autograde import StockAutograder
 from benchmarks.nbgrader_class import grade_class
-from softlookup.authoring import read_solution
-from softlookup.authoring.choosing import choose, chosen_tasks
-from softlookup.checking import tasks
-from softlookup.checking.task import LIBRARY
-from softlookup.grading import Course, GradeRequest, grade_assignment
-from softlookup.grading.data.work import Limits
-from softlookup.grading.judging import zygotes
-from softlookup.grading.sandbox.outside.bubble import Forking, Zygote
-from softlookup.grading.sandbox.outside.place import Place
-from softlookup.grading.sandbox.outside.session import SubmissionSession
+from softlookup_grader import Course, GradeRequest, grade_assignment
+from softlookup_grader.data.work import Limits
+from softlookup_grader.judging import zygotes
+from softlookup_grader.sandbox.bubble import Forking, Zygote
+from softlookup_grader.sandbox.place import Place
+from softlookup_grader.sandbox.session import SubmissionSession
+from softlookup_judge import tasks
+from softlookup_judge.authoring import read_solution
+from softlookup_judge.authoring.choosing import choose, chosen_tasks
+from softlookup_judge.data.task import LIBRARY
 
 
 @pytest.fixture(scope="session", autouse=True)

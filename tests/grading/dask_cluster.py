@@ -13,9 +13,9 @@ from pathlib import Path
 import distributed
 from fake_grader import FakeExaminer, _make
 
-from softlookup.grading.data.work import RunSettings
-from softlookup.grading.workers.making import MakeExecutor
-from softlookup.grading.workers.on_dask import dask_executor
+from softlookup_grader.data.work import RunSettings
+from softlookup_grader.workers.making import MakeExecutor
+from softlookup_grader.workers.on_dask import dask_executor
 
 HERE = Path(__file__).parent
 LONG_S = 90.0

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
-from softlookup.grading import Course, CourseError, Record
-from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, task_id
-from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of
-from softlookup.grading.run.engine import local_executor
-from softlookup.grading.run.request import GradeRequest
-from softlookup.grading.workers.making import MakeExecutor
+from softlookup_grader import Course, CourseError, Record
+from softlookup_grader.course.notebooks import grade_id, is_graded, is_solution, task_id
+from softlookup_grader.data.work import Graded, Mark, RunSettings, digest_of
+from softlookup_grader.run.engine import local_executor
+from softlookup_grader.run.request import GradeRequest
+from softlookup_grader.workers.making import MakeExecutor
 
 if TYPE_CHECKING:
-    from softlookup.grading.judging.examine import SandboxExaminer
+    from softlookup_grader.judging.examine import SandboxExaminer
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Here:
 
 def judged_here(settings: RunSettings) -> Here:
     """An executor that judges in this process: a worker of its own takes seconds to start."""
-    from softlookup.grading.judging.examine import SandboxExaminer
+    from softlookup_grader.judging.examine import SandboxExaminer
 
     return Here(SandboxExaminer(settings))
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import nbformat
 
-from softlookup.authoring import find_root, read_solution
-from softlookup.checking.catalogue import catalogue_of
-from softlookup.checking.own import OwnTasks
-from softlookup.cli.releasing import release_into
-from softlookup.grading import Course
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.commands.releasing import release_into
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader import Course
+from softlookup_judge.authoring import find_root, read_solution
+from softlookup_judge.checking.catalogue import catalogue_of
+from softlookup_judge.data.own import OwnTasks
 
 ROOT = find_root()
 TEXTS = {
@@ -51,9 +51,9 @@ explained = "An explanation that gives the answer away."
 
 import torch
 
-from softlookup.checking.inside.case import Case
-from softlookup.checking.published import described
-from softlookup.tasks.draws import normal
+from softlookup_inside.asking.case import Case
+from softlookup_judge.data.published import described
+from softlookup_judge.chapters.draws import normal
 
 
 def _cases(rng):
@@ -91,9 +91,9 @@ over-columns = "These are means of columns: take axis -1."
 """,
     "99_mine_tasks.py": '''"""Means."""
 
-from softlookup.checking.inside.case import Case
-from softlookup.checking.published import described
-from softlookup.tasks.draws import normal
+from softlookup_inside.asking.case import Case
+from softlookup_judge.data.published import described
+from softlookup_judge.chapters.draws import normal
 
 TASKS = (
     described(

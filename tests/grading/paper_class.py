@@ -10,9 +10,9 @@ import nbformat
 import pytest
 from small_class import NAME, ROOT
 
-from softlookup.checking import tasks
-from softlookup.grading import Course, HandMark, Record, Report, TaskMark, new_course
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader import Course, HandMark, Record, Report, TaskMark, new_course
+from softlookup_judge import tasks
 
 TASKS = tasks(4)
 CELLS = [f"{task.slug}-check" for task in TASKS]

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from softlookup.checking.inside.case import Case
-from softlookup.grading.data.work import Limits
-from softlookup.grading.sandbox.outside.bubble import trouble
+from softlookup_grader.data.work import Limits
+from softlookup_grader.sandbox.bubble import trouble
+from softlookup_inside.asking.case import Case
 
 
 def needs_sandbox(why_not, environment):

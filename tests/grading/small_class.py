@@ -10,9 +10,9 @@ from PIL import Image
 
 from benchmarks.nbgrader_autograde import StockAutograder
 from benchmarks.nbgrader_class import grade_class
-from softlookup.authoring import find_root
-from softlookup.grading import Course, Report, new_course
-from softlookup.grading.samples.sample_class import hand_ins
+from softlookup_course.samples.sample_class import hand_ins
+from softlookup_grader import Course, Report, new_course
+from softlookup_judge.authoring import find_root
 
 NAME = "04_one_head"
 ROOT = find_root()

@@ -11,15 +11,15 @@ from paper_class import enter, hand_in, in_class, paper_course
 from small_class import NAME
 from test_viva_marks import viva
 
-from softlookup.cli import main
-from softlookup.grading import Course, CourseError
-from softlookup.grading.course.deadlines import accommodate, deadlines, extend, set_due, set_start, settle
-from softlookup.grading.course.releasing import Choices, Released
-from softlookup.grading.course.terms import Accommodation, Extension
-from softlookup.grading.forgetting import forget, kept_of
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.request import GradeRequest
-from softlookup.grading.viva.of_class import write_vivas
+from softlookup_command import main
+from softlookup_course.viva.of_class import write_vivas
+from softlookup_grader import Course, CourseError
+from softlookup_grader.course.deadlines import accommodate, deadlines, extend, set_due, set_start, settle
+from softlookup_grader.course.releasing import Choices, Released
+from softlookup_grader.course.terms import Accommodation, Extension
+from softlookup_grader.forgetting import forget, kept_of
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.request import GradeRequest
 
 DUE, OTHER = datetime(2126, 12, 1, 18), "05_other"
 Run = Callable[..., Result]

@@ -8,11 +8,11 @@ import pytest
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
-from softlookup.checking import check, get_task, tasks
-from softlookup.grading.course.notebooks import grade_id
-from softlookup.grading.data.work import RunSettings
-from softlookup.grading.judging.examine import SandboxExaminer
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.course.notebooks import grade_id
+from softlookup_grader.data.work import RunSettings
+from softlookup_grader.judging.examine import SandboxExaminer
+from softlookup_judge import check, get_task, tasks
 
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # torch's compiler uses it itself
 

@@ -7,9 +7,9 @@ import nbformat
 import pytest
 from small_class import ROOT, picture_of
 
-from softlookup.grading.judging.cleaning import NOT_SHOWN
-from softlookup.grading.judging.outputs import MAX_ATTACHED, MAX_PICTURE, MAX_TOGETHER, attached
-from softlookup.grading.judging.rebuild import rebuild
+from softlookup_grader.judging.cleaning import NOT_SHOWN
+from softlookup_grader.judging.outputs import MAX_ATTACHED, MAX_PICTURE, MAX_TOGETHER, attached
+from softlookup_grader.judging.rebuild import rebuild
 
 NAME = "90_capstone"
 PNG, JPEG = picture_of("png", 3, 2), picture_of("jpeg", 3, 2)
@@ -82,6 +82,6 @@ def test_attachments_of_a_cell_of_code_are_left_where_they_are(release):
 
 
 def test_attachments_of_one_cell_are_no_more_than_a_page_can_hold(monkeypatch):
-    monkeypatch.setattr("softlookup.grading.judging.outputs.MAX_TOGETHER", 3 * len(PNG))
+    monkeypatch.setattr("softlookup_grader.judging.outputs.MAX_TOGETHER", 3 * len(PNG))
     pictures, left_out = attached({"attachments": {f"{i}.png": {"image/png": PNG} for i in range(5)}})
     assert (len(pictures), left_out) == (3, 2) and MAX_TOGETHER < 5_000_000

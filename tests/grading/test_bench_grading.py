@@ -13,8 +13,8 @@ from small_class import NAME, ROOT
 from benchmarks.grading import honest
 from benchmarks.grading_floor import floor
 from benchmarks.grading_parts import AROUND, CLOCKS, _Clocks
-from softlookup.cli import main
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_command import main
+from softlookup_course.samples.handins import answers, filled
 
 
 def test_honest_submissions_are_the_sample_class_without_its_accidents(source):

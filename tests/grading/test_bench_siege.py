@@ -7,9 +7,9 @@ from click.testing import CliRunner
 from sandbox_tools import NEEDS_SANDBOX
 
 from benchmarks.siege import _all_graded, _lost
-from softlookup.cli import main
-from softlookup.grading.data.records import GRADED, REFUSED, Record, Report
-from softlookup.grading.data.work import Limits
+from softlookup_command import main
+from softlookup_grader.data.records import GRADED, REFUSED, Record, Report
+from softlookup_grader.data.work import Limits
 
 
 def report_of(**students):

@@ -7,10 +7,10 @@ from click.testing import CliRunner
 from paper_class import enter, full, paper_course
 from small_class import NAME
 
-from softlookup.cli import main
-from softlookup.grading import CourseError
-from softlookup.grading.course.by_hand import COMMENTS, comment, saved_comments, share_out
-from softlookup.grading.forgetting import forget
+from softlookup_command import main
+from softlookup_grader import CourseError
+from softlookup_grader.course.by_hand import COMMENTS, comment, saved_comments, share_out
+from softlookup_grader.forgetting import forget
 
 
 @pytest.fixture

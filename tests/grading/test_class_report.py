@@ -9,12 +9,12 @@ from paper_class import BY_HAND, TASKS, enter, full, hand_in, in_class, paper_co
 from paper_class import write_submission as write
 from small_class import NAME
 
-from softlookup.grading import Course, CourseError, Record
-from softlookup.grading.reports.class_report import ClassReport, MistakeCost, class_report, read_report
-from softlookup.grading.reports.class_table import report_text
-from softlookup.grading.reports.known_answers import PUBLISHED
-from softlookup.grading.reports.side_by_side import pages_naming, students_on, write_page
-from softlookup.grading.samples.handins import rewritten
+from softlookup_course.samples.handins import rewritten
+from softlookup_grader import Course, CourseError, Record
+from softlookup_grader.reports.class_report import ClassReport, MistakeCost, class_report, read_report
+from softlookup_grader.reports.class_table import report_text
+from softlookup_grader.reports.known_answers import PUBLISHED
+from softlookup_grader.reports.side_by_side import pages_naming, students_on, write_page
 
 BEST = sum(task.points for task in TASKS) + 3
 MISTAKE = next(task for task in TASKS if task.id == "04.scale").mistakes[0]

@@ -13,7 +13,7 @@ from nbconvert import HTMLExporter
 from small_class import ROOT, picture_of
 
 from attacks.markup import PAYLOADS
-from softlookup.grading.judging.cleaning import MAX_WRITTEN, safe_markdown
+from softlookup_grader.judging.cleaning import MAX_WRITTEN, safe_markdown
 
 ALL_PAYLOADS = [
     pytest.param(payload, id=f"{kind}-{at}") for kind, ones in PAYLOADS.items() for at, payload in enumerate(ones)

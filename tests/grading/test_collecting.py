@@ -25,16 +25,16 @@ from nbgrader.api import Student
 from paper_class import hand_in, in_class, paper_course
 from small_class import NAME
 
-from softlookup.authoring import read_solution
-from softlookup.authoring.build import find_root
-from softlookup.cli import main
-from softlookup.grading import Course, CourseError
-from softlookup.grading.course import collected as record
-from softlookup.grading.course.collected import COLLECTED, NOTHING, UNREADABLE, arrivals, summary
-from softlookup.grading.course.groups import Sharing, set_table
-from softlookup.grading.platforms.collecting import collect
-from softlookup.grading.platforms.feedback_zips import _moodle_name
-from softlookup.grading.platforms.sources import Ways
+from softlookup_command import main
+from softlookup_grader import Course, CourseError
+from softlookup_grader.course import collected as record
+from softlookup_grader.course.collected import COLLECTED, NOTHING, UNREADABLE, arrivals, summary
+from softlookup_grader.course.groups import Sharing, set_table
+from softlookup_grader.platforms.collecting import collect
+from softlookup_grader.platforms.feedback_zips import _moodle_name
+from softlookup_grader.platforms.sources import Ways
+from softlookup_judge.authoring import read_solution
+from softlookup_judge.authoring.build import find_root
 
 OTHER = "05_many_heads"
 

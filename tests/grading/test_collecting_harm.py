@@ -11,12 +11,12 @@ from paper_class import paper_course
 from small_class import NAME
 
 from attacks import hostile_ones
-from softlookup.authoring import make_release
-from softlookup.grading import Course
-from softlookup.grading.course.collected import COLLECTED, UNREADABLE, arrivals
-from softlookup.grading.platforms import choosing, items
-from softlookup.grading.platforms.collecting import collect
-from softlookup.grading.platforms.sources import Ways
+from softlookup_grader import Course
+from softlookup_grader.course.collected import COLLECTED, UNREADABLE, arrivals
+from softlookup_grader.platforms import choosing, items
+from softlookup_grader.platforms.collecting import collect
+from softlookup_grader.platforms.sources import Ways
+from softlookup_judge.authoring import make_release
 
 
 @pytest.fixture

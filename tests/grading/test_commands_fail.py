@@ -12,11 +12,11 @@ from click.testing import CliRunner, Result
 from failing import DEAD, DONE, FULL, KILLED, REFUSED, chosen, differences, restore, run_failing, snapshot_of
 from fake_grader import here
 
-from softlookup.authoring import find_root
-from softlookup.cli import AUDIENCES, main
-from softlookup.grading import Course
-from softlookup.grading.course.collected import COLLECTED, Arrival, Arrivals, keep
-from softlookup.grading.run import engine
+from softlookup_command import AUDIENCES, main
+from softlookup_grader import Course
+from softlookup_grader.course.collected import COLLECTED, Arrival, Arrivals, keep
+from softlookup_grader.run import engine
+from softlookup_judge.authoring import find_root
 
 ROOT = find_root()
 NAME, PART = "02_soft_lookup", "02.limit"

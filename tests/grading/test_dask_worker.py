@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from softlookup.grading.workers import dask_worker
-from softlookup.grading.workers.dask_worker import Examining, library_version
+from softlookup_grader.workers import dask_worker
+from softlookup_grader.workers.dask_worker import Examining, library_version
 
 
 class Examiner:

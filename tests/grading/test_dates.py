@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.grading import CourseError
-from softlookup.grading.data.dates import naive_utc, read_time, shown_time, time_since, zone_named
+from softlookup_grader import CourseError
+from softlookup_grader.data.dates import naive_utc, read_time, shown_time, time_since, zone_named
 
 BERLIN = zone_named("Europe/Berlin")
 SIX = datetime(2026, 12, 1, 17)  # six in the evening in Berlin, in UTC

@@ -9,9 +9,9 @@ import pytest
 from paper_class import enter, in_class, paper_course
 from small_class import NAME
 
-from softlookup.grading import Course, CourseError
-from softlookup.grading.course import deadlines as module
-from softlookup.grading.course.deadlines import (
+from softlookup_grader import Course, CourseError
+from softlookup_grader.course import deadlines as module
+from softlookup_grader.course.deadlines import (
     Deadlines,
     as_text,
     as_time,
@@ -22,8 +22,8 @@ from softlookup.grading.course.deadlines import (
     settle,
     understood,
 )
-from softlookup.grading.course.grade_sheet import read_sheet
-from softlookup.grading.course.terms import Extension
+from softlookup_grader.course.grade_sheet import read_sheet
+from softlookup_grader.course.terms import Extension
 
 DUE = datetime(2026, 12, 1, 18)
 

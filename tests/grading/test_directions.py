@@ -5,16 +5,16 @@ import pytest
 from paper_class import enter, full, hand_in, paper_course, record
 from small_class import NAME
 
-from softlookup.grading.data.plain_text import one_line, plain, visible
-from softlookup.grading.feedback.page_code import highlighted
-from softlookup.grading.feedback.page_markdown import page_markdown
-from softlookup.grading.feedback.pages import make_page, page_of, points_page, refused_page
-from softlookup.grading.judging.cleaning import safe_markdown
-from softlookup.grading.judging.outputs import as_outputs
-from softlookup.grading.reports.side_by_side import Likeness
-from softlookup.grading.reports.side_by_side import page_of as alike_page
-from softlookup.grading.viva import pages
-from softlookup.grading.viva.vivas import Viva
+from softlookup_command.plain_text import one_line, plain, visible
+from softlookup_course.viva import pages
+from softlookup_course.viva.vivas import Viva
+from softlookup_grader.feedback.page_code import highlighted
+from softlookup_grader.feedback.page_markdown import page_markdown
+from softlookup_grader.feedback.pages import make_page, page_of, points_page, refused_page
+from softlookup_grader.judging.cleaning import safe_markdown
+from softlookup_grader.judging.outputs import as_outputs
+from softlookup_grader.reports.side_by_side import Likeness
+from softlookup_grader.reports.side_by_side import page_of as alike_page
 
 SIGNS = [chr(n) for n in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))]
 LETTERS = "שלום مرحبا"

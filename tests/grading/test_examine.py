@@ -13,17 +13,17 @@ import pytest
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
-from softlookup.authoring import draw_variants, read_solution
-from softlookup.checking.catalogue import get_task
-from softlookup.checking.result import MIME
-from softlookup.checking.variant import variant_of
-from softlookup.grading.course.notebooks import grade_id
-from softlookup.grading.data.errors import CourseError
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import SandboxExaminer
-from softlookup.grading.judging.lent import sound
-from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.samples.sample_class import hand_ins
+from softlookup_course.samples.handins import answers, filled
+from softlookup_course.samples.sample_class import hand_ins
+from softlookup_grader.course.notebooks import grade_id
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_grader.judging.examine import SandboxExaminer
+from softlookup_grader.judging.lent import sound
+from softlookup_judge.authoring import draw_variants, read_solution
+from softlookup_judge.checking.catalogue import get_task
+from softlookup_judge.data.result import MIME
+from softlookup_judge.data.variant import variant_of
 
 pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=2, answer_s=2, total_s=60)

@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from paper_class import paper_course
 from small_class import NAME
 
-from softlookup.cli import main
-from softlookup.grading import Course, CourseError
-from softlookup.grading.course.collected import UNREADABLE, arrivals
-from softlookup.grading.course.inbox import handed_in_at
-from softlookup.grading.platforms.collecting import collect
-from softlookup.grading.platforms.sources import Ways
+from softlookup_command import main
+from softlookup_grader import Course, CourseError
+from softlookup_grader.course.collected import UNREADABLE, arrivals
+from softlookup_grader.course.inbox import handed_in_at
+from softlookup_grader.platforms.collecting import collect
+from softlookup_grader.platforms.sources import Ways
 
 EXCHANGE = Ways(exchange=True)
 

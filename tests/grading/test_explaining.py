@@ -9,15 +9,15 @@ import pytest
 from paper_class import enter, full, hand_in, in_class, paper_course
 from small_class import NAME
 
-from softlookup.checking.compare import Difference
-from softlookup.checking.inside.texts import to_bytes
-from softlookup.checking.result import CheckResult
-from softlookup.grading import Course, CourseError
-from softlookup.grading.course.inbox import read_submission
-from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of
-from softlookup.grading.reports.explained_text import FOR_YOU, explanation_text
-from softlookup.grading.reports.explaining import explain, last_graded
-from softlookup.grading.run.ledger import Ledger
+from softlookup_grader import Course, CourseError
+from softlookup_grader.course.inbox import read_submission
+from softlookup_grader.data.work import Graded, Mark, RunSettings, digest_of
+from softlookup_grader.reports.explained_text import FOR_YOU, explanation_text
+from softlookup_grader.reports.explaining import explain, last_graded
+from softlookup_grader.run.ledger import Ledger
+from softlookup_inside.asking.texts import to_bytes
+from softlookup_judge.data.compare import Difference
+from softlookup_judge.data.result import CheckResult
 
 SCORES = np.arange(6.0).reshape(2, 3)
 DIFFERENCE = Difference("value", 0, SCORES, SCORES / 2, (0, 1), 1e-5, 5)

@@ -8,15 +8,15 @@ import pytest
 from paper_class import CELLS, enter, full, in_class, paper_course, record, write_report
 from small_class import NAME
 
-from softlookup.grading import Course, CourseError
-from softlookup.grading.course.grade_sheet import CellGrade, SheetRow, read_sheet
-from softlookup.grading.data.tables import Table, amount, read_table
-from softlookup.grading.platforms import exports
-from softlookup.grading.platforms.cells import guarded
-from softlookup.grading.platforms.exports import Export, plain_table
-from softlookup.grading.platforms.lms_sheet import Options
-from softlookup.grading.platforms.worksheet import WORKSHEET
-from softlookup.grading.reports.class_report import read_report
+from softlookup_grader import Course, CourseError
+from softlookup_grader.course.grade_sheet import CellGrade, SheetRow, read_sheet
+from softlookup_grader.data.tables import Table, amount, read_table
+from softlookup_grader.platforms import exports
+from softlookup_grader.platforms.cells import guarded
+from softlookup_grader.platforms.exports import Export, plain_table
+from softlookup_grader.platforms.lms_sheet import Options
+from softlookup_grader.platforms.worksheet import WORKSHEET
+from softlookup_grader.reports.class_report import read_report
 
 CANVAS = (
     "Student,ID,SIS User ID,SIS Login ID,Section,Warm-up (11),04_one_head (12),Current Score\r\n"
@@ -283,7 +283,7 @@ def test_scores_are_those_of_nbgraders_own_export(course: Course) -> None:
 
 
 def test_a_refused_submission_waits_for_nobody(course: Course) -> None:
-    from softlookup.grading import Record
+    from softlookup_grader import Record
 
     enter(course, "ada", {})
     write_report(course, Record("ada", "refused", 0, 30, reason="is empty"))

@@ -10,13 +10,13 @@ from small_class import ROOT
 from traitlets.config import Config, PyFileConfigLoader
 
 from attacks.markup import PAYLOADS
-from softlookup.checking.result import BOOK
-from softlookup.grading.course.folder import Course
-from softlookup.grading.data.records import HandMark, Record, TaskMark
-from softlookup.grading.feedback.pages import feedback_converter, finish_page, page_of, points_page, refused_page
-from softlookup.grading.judging.cleaning import POLICY
+from softlookup_grader.course.folder import Course
+from softlookup_grader.data.records import HandMark, Record, TaskMark
+from softlookup_grader.feedback.pages import feedback_converter, finish_page, page_of, points_page, refused_page
+from softlookup_grader.judging.cleaning import POLICY
+from softlookup_judge.data.result import BOOK
 
-FILTER = {"markdown2html": "softlookup.grading.feedback.page_markdown.page_markdown"}
+FILTER = {"markdown2html": "softlookup_grader.feedback.page_markdown.page_markdown"}
 
 
 def shown(source, solution):

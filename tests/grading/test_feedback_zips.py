@@ -8,11 +8,11 @@ import pytest
 from paper_class import enter, full, hand_in, paper_course
 from small_class import NAME
 
-from softlookup.grading import Course, CourseError
-from softlookup.grading.course.collected import COLLECTED, UNREADABLE, Arrival, Arrivals, arrivals, keep
-from softlookup.grading.data.records import Record, Report
-from softlookup.grading.forgetting import forget, kept_of
-from softlookup.grading.platforms.feedback_zips import feedback_zips, zips_with
+from softlookup_grader import Course, CourseError
+from softlookup_grader.course.collected import COLLECTED, UNREADABLE, Arrival, Arrivals, arrivals, keep
+from softlookup_grader.data.records import Record, Report
+from softlookup_grader.forgetting import forget, kept_of
+from softlookup_grader.platforms.feedback_zips import feedback_zips, zips_with
 
 FILE = f"{NAME}.ipynb"
 LOCAL = '<p><a href="../../../../_build/html/book/04_one_head.html#x" target="_blank">Read this</a></p>'

@@ -10,7 +10,7 @@ import pytest
 from nbgrader.apps.api import NbGraderAPI
 from small_class import NAME, ROOT, write_course
 
-from softlookup.grading import Course
+from softlookup_grader import Course
 
 
 @pytest.fixture(scope="module")

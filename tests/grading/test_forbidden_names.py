@@ -3,7 +3,7 @@
 import pytest
 from sandbox_tools import ABOUT, NEEDS_SANDBOX
 
-from softlookup.checking import get_task
+from softlookup_judge import get_task
 
 pytestmark = NEEDS_SANDBOX
 

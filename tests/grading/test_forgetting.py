@@ -8,11 +8,11 @@ import pytest
 from paper_class import enter, full, hand_in, paper_course, record, write_report
 from small_class import NAME
 
-from softlookup.grading import Course, CourseError
-from softlookup.grading.data.work import Graded
-from softlookup.grading.forgetting import forget, kept_of
-from softlookup.grading.reports.class_report import read_report
-from softlookup.grading.run.ledger import Ledger
+from softlookup_grader import Course, CourseError
+from softlookup_grader.data.work import Graded
+from softlookup_grader.forgetting import forget, kept_of
+from softlookup_grader.reports.class_report import read_report
+from softlookup_grader.run.ledger import Ledger
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from softlookup.grading.sandbox.inside import frames
-from softlookup.grading.sandbox.inside.frames import Channel, ConnectionClosed, FrameError, TooLate
+from softlookup_inside.sandbox import frames
+from softlookup_inside.sandbox.frames import Channel, ConnectionClosed, FrameError, TooLate
 
 DTYPES = st.sampled_from(["?", "i1", "u1", "<i2", "<i4", "<i8", "<u8", "<f2", "<f4", "<f8", ">f8", ">i4"])
 ARRAYS = DTYPES.flatmap(lambda d: hnp.arrays(d, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)))

@@ -7,12 +7,12 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
-from softlookup.cli import main
-from softlookup.grading import Course, CourseError, Record, Report, TaskMark
-from softlookup.grading.data.work import Graded
-from softlookup.grading.reports.table import LiveProgress, as_text
-from softlookup.grading.run import engine
-from softlookup.grading.run.request import GradeRequest, Watcher
+from softlookup_command import main
+from softlookup_grader import Course, CourseError, Record, Report, TaskMark
+from softlookup_grader.data.work import Graded
+from softlookup_grader.reports.table import LiveProgress, as_text
+from softlookup_grader.run import engine
+from softlookup_grader.run.request import GradeRequest, Watcher
 
 REPORT = Report("04_one_head", 77, (Record("ann", "graded", 2, 2, {"04.scale": TaskMark(2, 2, "pass")}),))
 

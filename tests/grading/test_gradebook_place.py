@@ -2,8 +2,8 @@
 
 import pytest
 
-from softlookup.authoring import find_root
-from softlookup.grading.course.folder import new_course
+from softlookup_grader.course.folder import new_course
+from softlookup_judge.authoring import find_root
 
 
 @pytest.mark.parametrize(

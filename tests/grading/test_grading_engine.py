@@ -16,12 +16,12 @@ from fake_grader import Fake, faked, here
 from small_class import NAME, STUDENTS, write_course
 
 from benchmarks.nbgrader_class import grade_class
-from softlookup.grading import Course, CourseError, Report
-from softlookup.grading.data.work import Graded, RunSettings
-from softlookup.grading.reports.table import as_text
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.ledger import FILE
-from softlookup.grading.run.request import GradeRequest, Watcher
+from softlookup_grader import Course, CourseError, Report
+from softlookup_grader.data.work import Graded, RunSettings
+from softlookup_grader.reports.table import as_text
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.ledger import FILE
+from softlookup_grader.run.request import GradeRequest, Watcher
 
 BY_HAND = "04.uniform"
 
@@ -147,7 +147,7 @@ def test_one_student_is_graded_again_when_asked_for(course: Course) -> None:
 def test_a_page_that_takes_too_long_becomes_one_with_the_points(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("softlookup.grading.feedback.pages.PATIENCE_S", 0.01)
+    monkeypatch.setattr("softlookup_grader.feedback.pages.PATIENCE_S", 0.01)
     seen = Seen()
     report = grade(course, seen, students=("half-done",), feedback=True)
     record = next(record for record in report.records if record.student == "half-done")

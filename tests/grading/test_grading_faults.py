@@ -18,9 +18,9 @@ import pytest
 from fake_grader import here
 from small_class import NAME, write_course
 
-from softlookup.grading import Course, GradeRequest
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.ledger import FILE
+from softlookup_grader import Course, GradeRequest
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.ledger import FILE
 
 CLASS = 30
 SCRIPT = """
@@ -30,8 +30,8 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has it ignored
 from fake_grader import faked
-from softlookup.grading import Course, GradeRequest
-from softlookup.grading.run.engine import grade_assignment
+from softlookup_grader import Course, GradeRequest
+from softlookup_grader.run.engine import grade_assignment
 course = Course.at(Path(sys.argv[1]))
 request = GradeRequest("04_one_head", seed=5, workers=2, feedback=False)
 executor = faked(course, request, calls=course.root / "calls", sleep_s=float(sys.argv[3]))

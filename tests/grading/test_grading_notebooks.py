@@ -6,8 +6,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from softlookup.checking.result import MIME
-from softlookup.grading.course.notebooks import BadNotebook, NoNotebook, error_of, read_notebook, task_id, verdict_of
+from softlookup_grader.course.notebooks import BadNotebook, NoNotebook, error_of, read_notebook, task_id, verdict_of
+from softlookup_judge.data.result import MIME
 
 GOOD = nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("a = 1\nb = 2")]))
 

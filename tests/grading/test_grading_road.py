@@ -13,8 +13,8 @@ from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME
 
 from benchmarks.nbgrader_autograde import STOCK, StockAutograder, read_record
-from softlookup.grading import Course
-from softlookup.grading.feedback.pages import finish_page
+from softlookup_grader import Course
+from softlookup_grader.feedback.pages import finish_page
 
 BY_HAND = "04.uniform"
 

@@ -7,11 +7,12 @@ import nbformat
 import pytest
 from small_class import NAME, ROOT
 
-from softlookup.authoring import make_release, notebook_text
-from softlookup.checking import Mistake, tasks
-from softlookup.grading import CourseError, new_course
-from softlookup.grading.samples.handins import answers, rewritten
-from softlookup.grading.samples.sample_class import hand_ins, planted, write_sample
+from softlookup_course.samples.handins import answers, rewritten
+from softlookup_course.samples.sample_class import hand_ins, write_sample
+from softlookup_grader import CourseError, new_course
+from softlookup_grader.reports.planted import planted
+from softlookup_judge import Mistake, tasks
+from softlookup_judge.authoring import make_release, notebook_text
 
 
 def test_every_known_mistake_is_somebodys(source: nbformat.NotebookNode) -> None:
@@ -79,7 +80,7 @@ def test_sample_that_was_broken_off_is_made_by_the_same_command(
     parts = tmp_path / "course", {NAME: short}, ROOT / "nbgrader_config.py"
     for name in ("new_course", "hand_ins"):
         with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
-            broken.setattr(f"softlookup.grading.samples.sample_class.{name}", stop)
+            broken.setattr(f"softlookup_course.samples.sample_class.{name}", stop)
             write_sample(*parts)
     assert write_sample(*parts).has_submissions()
     assert (tmp_path / "course").stat().st_mode & 0o777 == 0o700

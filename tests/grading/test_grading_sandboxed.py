@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME
 
-from softlookup.cli import main
-from softlookup.grading import GradeRequest, grade_assignment
+from softlookup_command import main
+from softlookup_grader import GradeRequest, grade_assignment
 
 pytestmark = NEEDS_SANDBOX
 

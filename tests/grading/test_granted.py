@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wall_clock import days_after, last_moment, shows
 
-from softlookup.grading import CourseError
-from softlookup.grading.course.terms import (
+from softlookup_grader import CourseError
+from softlookup_grader.course.terms import (
     Accommodation,
     Extension,
     Granted,
@@ -16,7 +16,7 @@ from softlookup.grading.course.terms import (
     end_for,
     time_factor,
 )
-from softlookup.grading.data.dates import read_end, zone_named
+from softlookup_grader.data.dates import read_end, zone_named
 
 ZONES = (
     *("Europe/Berlin", "Europe/London", "America/New_York", "America/St_Johns", "America/Nuuk", "America/Havana"),

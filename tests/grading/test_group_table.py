@@ -9,11 +9,11 @@ from click.testing import CliRunner
 from paper_class import in_class, paper_course
 from small_class import NAME
 
-from softlookup.cli import main
-from softlookup.grading import Course, CourseError
-from softlookup.grading.course.groups import names_in, set_table, tables
-from softlookup.grading.data.tables import Table
-from softlookup.grading.platforms.group_table import read_groups
+from softlookup_command import main
+from softlookup_grader import Course, CourseError
+from softlookup_grader.course.groups import names_in, set_table, tables
+from softlookup_grader.data.tables import Table
+from softlookup_grader.platforms.group_table import read_groups
 
 CLASS = ("ada", "ben", "carl", "dora")
 

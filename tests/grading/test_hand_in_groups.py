@@ -14,21 +14,21 @@ from fake_grader import here
 from paper_class import in_class
 from small_class import NAME, ROOT
 
-from softlookup.cli import main
-from softlookup.grading import Course, CourseError, Report, new_course
-from softlookup.grading.course.by_hand import share_out
-from softlookup.grading.course.collected import UNREADABLE, Arrival, Arrivals, Standing, keep, summary
-from softlookup.grading.course.groups import FILE, names_in, set_table, sharing, tables
-from softlookup.grading.course.personal import bind, own_release, place
-from softlookup.grading.data.work import Graded, RunSettings, digest_of, parted
-from softlookup.grading.forgetting import forget, kept_of
-from softlookup.grading.reports.class_report import class_report, read_report
-from softlookup.grading.reports.class_table import report_text
-from softlookup.grading.reports.explained_text import explanation_text
-from softlookup.grading.reports.explaining import explain, last_graded
-from softlookup.grading.reports.table import as_text
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.request import GradeRequest, Watcher
+from softlookup_command import main
+from softlookup_grader import Course, CourseError, Report, new_course
+from softlookup_grader.course.by_hand import share_out
+from softlookup_grader.course.collected import UNREADABLE, Arrival, Arrivals, Standing, keep, summary
+from softlookup_grader.course.groups import FILE, names_in, set_table, sharing, tables
+from softlookup_grader.course.personal import bind, own_release, place
+from softlookup_grader.data.work import Graded, RunSettings, digest_of, parted
+from softlookup_grader.forgetting import forget, kept_of
+from softlookup_grader.reports.class_report import class_report, read_report
+from softlookup_grader.reports.class_table import report_text
+from softlookup_grader.reports.explained_text import explanation_text
+from softlookup_grader.reports.explaining import explain, last_graded
+from softlookup_grader.reports.table import as_text
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.request import GradeRequest, Watcher
 
 MORE: dict[str, dict] = {"markdown": {}, "code": {"outputs": [], "execution_count": None}}
 CLASS = ("ada", "ben", "carl", "dora")
@@ -283,7 +283,7 @@ def test_a_killed_grader_leaves_a_group_that_the_next_one_grades(course: Course)
     hand_in(course, "ada", "Group: ada, ben, carl")
     pid = os.fork()
     if pid == 0:
-        from softlookup.grading.run import keeping
+        from softlookup_grader.run import keeping
 
         real = keeping.Keeper._keep_one
         members: list[str] = []

@@ -9,10 +9,10 @@ import nbformat
 import pytest
 from click.testing import CliRunner, Result
 
-from softlookup.authoring import find_root
-from softlookup.cli import main
-from softlookup.grading import Course
-from softlookup.grading.course.personal import place
+from softlookup_command import main
+from softlookup_grader import Course
+from softlookup_grader.course.personal import place
+from softlookup_judge.authoring import find_root
 
 ROOT = find_root()
 NAME = "02_soft_lookup"
@@ -124,7 +124,7 @@ def test_handout_names_the_addresses_of_the_course(same: Course) -> None:
     )
     done("release", NAME, "--course", "c")
     says = done("handout", NAME, "--course", "c")
-    assert 'python -m pip install "softlookup[student] @ git+https://git.example.org/s"' in says
+    assert 'python -m pip install "softlookup-all[student] @ git+https://git.example.org/s"' in says
     assert "https://example.org/b/book/00_before_you_start_running.html" in says and "_build" not in says
 
 

@@ -3,11 +3,11 @@
 import nbformat
 import pytest
 
-from softlookup.checking.result import HELP_MIME, HELP_STEPS, MIME
-from softlookup.cli import shared
-from softlookup.grading.course.grade_sheet import CellGrade, SheetRow
-from softlookup.grading.course.notebooks import help_of
-from softlookup.grading.reports.help_asked import less_help
+from softlookup_command import shared
+from softlookup_grader.course.grade_sheet import CellGrade, SheetRow
+from softlookup_grader.course.notebooks import help_of
+from softlookup_grader.reports.help_asked import less_help
+from softlookup_judge.data.result import HELP_MIME, HELP_STEPS, MIME
 
 
 def cell(kind, record):

@@ -9,16 +9,16 @@ import pytest
 from click.testing import CliRunner, Result
 from IPython.core.interactiveshell import InteractiveShell
 
-from softlookup.authoring import find_root, read_solution
-from softlookup.checking import get_task, tasks
-from softlookup.checking.helping import SETTING
-from softlookup.checking.home import kernel_checker
-from softlookup.checking.kept import KEPT_FILE, OLDER_FILE, TaskKept, read_kept
-from softlookup.checking.result import HELP_MIME
-from softlookup.cli import main
-from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.sandbox.inside.shell import CellShell
-from softlookup.grading.validate import CheckOutcome
+from softlookup_command import main
+from softlookup_course.at_home.validate import CheckOutcome
+from softlookup_course.samples.handins import answers, filled
+from softlookup_inside.sandbox.shell import CellShell
+from softlookup_judge import get_task, tasks
+from softlookup_judge.authoring import find_root, read_solution
+from softlookup_judge.data.result import HELP_MIME
+from softlookup_judge.helping.helping import SETTING
+from softlookup_judge.helping.kept import KEPT_FILE, OLDER_FILE, TaskKept, read_kept
+from softlookup_judge.home import kernel_checker
 
 ROOT = find_root()
 NAME = "02_soft_lookup"
@@ -80,7 +80,7 @@ def desk_with_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
 def desk(desk_with_kernels: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """A desk whose notebooks run in this process: a kernel takes seconds to start, and a test asks for several."""
     for module in ("validate", "hint_at_home"):
-        monkeypatch.setattr(f"softlookup.grading.{module}.execute", run_here)
+        monkeypatch.setattr(f"softlookup_grader.{module}.execute", run_here)
     return desk_with_kernels
 
 

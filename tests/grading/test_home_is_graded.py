@@ -10,15 +10,15 @@ import pytest
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import ROOT
 
-from softlookup.authoring import draw_variants, make_release, read_solution
-from softlookup.checking.catalogue import STANDARD
-from softlookup.grading.as_released import as_released
-from softlookup.grading.course.notebooks import BadNotebook, cells_in, grade_id, is_graded, is_solution
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import SandboxExaminer
-from softlookup.grading.judging.rebuild import rebuild
-from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.validate import rebuilt_at, rehearse
+from softlookup_course.at_home.as_released import as_released
+from softlookup_course.at_home.validate import rebuilt_at, rehearse
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.course.notebooks import BadNotebook, cells_in, grade_id, is_graded, is_solution
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_grader.judging.examine import SandboxExaminer
+from softlookup_grader.judging.rebuild import rebuild
+from softlookup_judge.authoring import draw_variants, make_release, read_solution
+from softlookup_judge.checking.catalogue import STANDARD
 
 CHAPTERS = ("04_one_head", "08_decoder_and_masks", "10_inference")
 MORE = 1

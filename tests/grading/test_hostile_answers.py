@@ -11,13 +11,13 @@ from sandbox_tools import NEEDS_SANDBOX
 from attacks import OF_CHAPTERS, HostileHandIn, hostile_by_kind
 from attacks.handin import Bench
 from attacks.writing import write_hand_in
-from softlookup.authoring import find_root, make_release, read_solution
-from softlookup.grading import Course, new_course
-from softlookup.grading.data.records import GRADED, Report
-from softlookup.grading.data.work import Limits
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.request import GradeRequest
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader import Course, new_course
+from softlookup_grader.data.records import GRADED, Report
+from softlookup_grader.data.work import Limits
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.request import GradeRequest
+from softlookup_judge.authoring import find_root, make_release, read_solution
 
 ROOT = find_root()
 QUICK = re.compile("scalars|turns$|nowhere|forged|locks$|packed|shapes")

@@ -18,13 +18,13 @@ from small_class import NAME, ROOT
 
 from attacks import LEAK, TRACE, HostileHandIn, hostile_ones
 from attacks.writing import write_hand_in
-from softlookup.grading import Course, new_course
-from softlookup.grading.data.work import Limits
-from softlookup.grading.run.request import Watcher
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader import Course, new_course
+from softlookup_grader.data.work import Limits
+from softlookup_grader.run.request import Watcher
 
-engine = pytest.importorskip("softlookup.grading.run.engine")
-pytest.importorskip("softlookup.grading.judging.examine", reason="the sandboxed examiner is not there")
+engine = pytest.importorskip("softlookup_grader.run.engine")
+pytest.importorskip("softlookup_grader.judging.examine", reason="the sandboxed examiner is not there")
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap, which runs hostile code here")
 
 HONEST = ("aaa-honest", "honest-1", "zzz-honest")

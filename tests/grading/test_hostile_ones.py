@@ -20,11 +20,11 @@ from attacks import ROWS, HostileHandIn, answering, hostile_ones, remarks
 from attacks.answering import stored_answers
 from attacks.handin import ALL, EARLIER, OTHERS, Bench
 from attacks.writing import write_hand_in
-from softlookup.authoring import assignments, make_release, read_solution
-from softlookup.checking import tasks
-from softlookup.checking.questions import HOME_SEED, draw
-from softlookup.checking.variant import variant_of
-from softlookup.grading.course.notebooks import MAX_BYTES, grade_id
+from softlookup_grader.course.notebooks import MAX_BYTES, grade_id
+from softlookup_judge import tasks
+from softlookup_judge.authoring import assignments, make_release, read_solution
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import HOME_SEED, draw
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.grading import Course
-from softlookup.grading.course import inbox
-from softlookup.grading.course.inbox import handed_in_at, read_slips, read_submission
+from softlookup_grader import Course
+from softlookup_grader.course import inbox
+from softlookup_grader.course.inbox import handed_in_at, read_slips, read_submission
 
 NAME = "04_one_head"
 FILE = f"{NAME}.ipynb"

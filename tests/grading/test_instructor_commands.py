@@ -9,8 +9,8 @@ from click.testing import CliRunner, Result
 from paper_class import enter, full, hand_in, in_class, paper_course, record, write_report
 from small_class import NAME
 
-from softlookup.cli import AUDIENCES, main
-from softlookup.grading import Course
+from softlookup_command import AUDIENCES, main
+from softlookup_grader import Course
 
 Run = Callable[..., Result]
 

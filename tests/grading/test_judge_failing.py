@@ -8,13 +8,13 @@ from small_class import NAME, ROOT
 
 from attacks import raw_answers
 from attacks.handin import Bench
-from softlookup.authoring import read_solution
-from softlookup.grading.course.notebooks import grade_id
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging import running
-from softlookup.grading.judging.examine import SandboxExaminer
-from softlookup.grading.run.writer import GradebookWriter
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.course.notebooks import grade_id
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_grader.judging import running
+from softlookup_grader.judging.examine import SandboxExaminer
+from softlookup_grader.run.writer import GradebookWriter
+from softlookup_judge.authoring import read_solution
 
 pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=8, answer_s=8, total_s=90)

@@ -5,11 +5,11 @@ import pytest
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import ROOT
 
-from softlookup.authoring import make_release, read_solution
-from softlookup.checking import get_task
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import SandboxExaminer
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_grader.judging.examine import SandboxExaminer
+from softlookup_judge import get_task
+from softlookup_judge.authoring import make_release, read_solution
 
 pytestmark = NEEDS_SANDBOX
 NAME = "18_kernels"
@@ -21,7 +21,7 @@ FORGED_RECORD = """
 @jit
 def scaled_add(x, y, out, a, n, BLOCK: tl.constexpr):
     import gc
-    from softlookup.tiles.inside.recording import Recorder
+    from softlookup_inside.tiles.recording import Recorder
 
     for recorder in gc.get_objects():
         if isinstance(recorder, Recorder):

@@ -12,12 +12,12 @@ from small_class import NAME
 from traitlets.config import Config
 from wall_clock import days_after
 
-from softlookup.grading import Course, CourseError
-from softlookup.grading.course.deadlines import extend, set_due
-from softlookup.grading.course.late_rules import PerDay, PerHour
-from softlookup.grading.course.terms import Extension
-from softlookup.grading.data.dates import zone_named
-from softlookup.grading.run.writer import GradebookWriter
+from softlookup_grader import Course, CourseError
+from softlookup_grader.course.deadlines import extend, set_due
+from softlookup_grader.course.late_rules import PerDay, PerHour
+from softlookup_grader.course.terms import Extension
+from softlookup_grader.data.dates import zone_named
+from softlookup_grader.run.writer import GradebookWriter
 
 DUE = datetime(2026, 10, 24, 21, 59)  # 23:59 in Berlin, where clocks are set back that night
 
@@ -75,7 +75,7 @@ def configured(course: Course, *lines: str) -> Course:
 
 @pytest.fixture
 def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
-    plugin = 'c.AssignLatePenalties.plugin_class = "softlookup.grading.course.late_rules.PerDay"'
+    plugin = 'c.AssignLatePenalties.plugin_class = "softlookup_grader.course.late_rules.PerDay"'
     there = configured(paper_course(tmp_path_factory, source), plugin)
     set_due(there, NAME, DUE)
     for student, late in (("ada", timedelta(hours=24, minutes=30)), ("bo", timedelta(hours=74))):

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.grading import CourseError
-from softlookup.grading.data.disk import Shelf, atomic_write
-from softlookup.grading.data.work import Graded, Mark
-from softlookup.grading.run.ledger import FILE, Ledger, Run
+from softlookup_grader import CourseError
+from softlookup_grader.data.disk import Shelf, atomic_write
+from softlookup_grader.data.work import Graded, Mark
+from softlookup_grader.run.ledger import FILE, Ledger, Run
 
 
 def graded(student: str, digest: str = "d1", points: float = 1.5) -> Graded:
@@ -144,7 +144,7 @@ def test_only_one_grader_works_on_a_ledger(tmp_path: Path) -> None:
 
 def test_a_killed_grader_lets_go(tmp_path: Path) -> None:
     script = (
-        "import sys, os, signal\nfrom pathlib import Path\nfrom softlookup.grading.run.ledger import Ledger\n"
+        "import sys, os, signal\nfrom pathlib import Path\nfrom softlookup_grader.run.ledger import Ledger\n"
         "ledger = Ledger(Path(sys.argv[1]), release='r', seed=7)\nos.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert subprocess.run([sys.executable, "-c", script, tmp_path]).returncode == -9

@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 from sandbox_tools import ABOUT, LIMITS, NEEDS_SANDBOX, SOUND, ask
 
-from softlookup.checking.catalogue import STANDARD
-from softlookup.checking.inside.case import Case
-from softlookup.grading.data.errors import CourseError
-from softlookup.grading.data.work import Limits
-from softlookup.grading.judging.lent import owns, sound
-from softlookup.grading.sandbox.inside import frames
-from softlookup.grading.sandbox.outside.lender import MEMORY_MB, WALL_S, Lender
-from softlookup.grading.sandbox.outside.lending import TOO_MUCH, no_own, sound_answer
-from softlookup.grading.sandbox.outside.session import OutOfTime
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.work import Limits
+from softlookup_grader.judging.lent import owns, sound
+from softlookup_grader.sandbox.lender import MEMORY_MB, WALL_S, Lender
+from softlookup_grader.sandbox.lending import TOO_MUCH, no_own, sound_answer
+from softlookup_grader.sandbox.session import OutOfTime
+from softlookup_inside.asking.case import Case
+from softlookup_inside.sandbox import frames
+from softlookup_judge.checking.catalogue import STANDARD
 
 TABLE = np.log(np.full((5, 5), 0.2))
 
@@ -133,7 +133,7 @@ def test_deep_nesting_is_a_broken_frame_and_no_exception_of_another_kind(opening
 
 @NEEDS_SANDBOX
 def test_call_that_never_ends_is_killed_at_its_deadline_and_the_next_one_is_answered(begin, monkeypatch):
-    monkeypatch.setattr("softlookup.grading.sandbox.outside.lender.CALL_S", 1)
+    monkeypatch.setattr("softlookup_grader.sandbox.lender.CALL_S", 1)
     session = begin(Limits(**{**vars(LIMITS), "answer_s": 20, "total_s": 60}))
     session.run("def square(x): pass")
     session.run(
@@ -251,7 +251,7 @@ def test_process_dies_with_the_judge(tmp_path):
     script = tmp_path / "judge.py"
     script.write_text(
         "import os, time\n"
-        "from softlookup.grading.sandbox.outside.lender import Lender\n"
+        "from softlookup_grader.sandbox.lender import Lender\n"
         "print(Lender(lambda *given: 1, 10).pid, flush=True)\n"
         "time.sleep(600)\n"
     )

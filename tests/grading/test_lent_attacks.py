@@ -7,10 +7,10 @@ import pytest
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import ROOT
 
-from softlookup.authoring import read_solution
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import SandboxExaminer
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_grader.judging.examine import SandboxExaminer
+from softlookup_judge.authoring import read_solution
 
 pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=8, answer_s=4, total_s=60)

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from small_class import ROOT
 
-from softlookup.authoring import read_solution
-from softlookup.checking import local
-from softlookup.checking.catalogue import get_task, tasks
-from softlookup.checking.inside.calm import calm_torch
-from softlookup.checking.questions import draw
-from softlookup.checking.variant import variant_of
-from softlookup.grading.course.notebooks import is_solution
-from softlookup.grading.judging.lent import owns
-from softlookup.grading.samples.handins import answers
-from softlookup.grading.sandbox.inside import frames
-from softlookup.grading.sandbox.outside.lending import largest, reason, sound_answer
+from softlookup_course.samples.handins import answers
+from softlookup_grader.course.notebooks import is_solution
+from softlookup_grader.judging.lent import owns
+from softlookup_grader.sandbox.lending import largest, reason, sound_answer
+from softlookup_inside.asking.calm import calm_torch
+from softlookup_inside.sandbox import frames
+from softlookup_judge.authoring import read_solution
+from softlookup_judge.checking import local
+from softlookup_judge.checking.catalogue import get_task, tasks
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import draw
 
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "solutions").glob("[0-9]*.py"))
 

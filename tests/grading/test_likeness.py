@@ -6,10 +6,10 @@ import time
 import nbformat
 import pytest
 
-from softlookup.authoring import make_release
-from softlookup.grading.reports.similarity import HINT, alike, cells_of, code_tokens, given_by, own_tokens, rarity
-from softlookup.grading.samples.handins import answers, filled, rewritten
-from softlookup.grading.samples.sample_class import hand_ins
+from softlookup_course.samples.handins import answers, filled, rewritten
+from softlookup_course.samples.sample_class import hand_ins
+from softlookup_grader.reports.similarity import HINT, alike, cells_of, code_tokens, given_by, own_tokens, rarity
+from softlookup_judge.authoring import make_release
 
 ONE = '''def weights(q, k, mask=None):
     """q (T, H), k (S, H) -> (T, S)."""

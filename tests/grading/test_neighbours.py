@@ -11,15 +11,15 @@ import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 from small_class import NAME, ROOT
 
-from softlookup.grading.data.records import GRADED
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import SandboxExaminer
-from softlookup.grading.judging.zygotes import Shared, Zygotes
-from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.sandbox.outside import bubble
-from softlookup.grading.sandbox.outside.bubble import Forking
-from softlookup.grading.sandbox.outside.place import Place
-from softlookup.grading.sandbox.outside.session import SubmissionSession
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.data.records import GRADED
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_grader.judging.examine import SandboxExaminer
+from softlookup_grader.judging.zygotes import Shared, Zygotes
+from softlookup_grader.sandbox import bubble
+from softlookup_grader.sandbox.bubble import Forking
+from softlookup_grader.sandbox.place import Place
+from softlookup_grader.sandbox.session import SubmissionSession
 
 pytestmark = NEEDS_SANDBOX
 
@@ -105,7 +105,9 @@ def test_examiner_goes_on_when_the_copy_that_it_was_given_is_gone(source, when, 
 
 def test_assignments_share_a_zygote_but_for_one_that_needs_the_library(tmp_path, bare_zygotes):
     settings = [SETTING, _setting("02_soft_lookup"), _setting("14_find_the_error")]
-    named = "import softlookup.slide_audit\ntry: import softlookup.reference\nexcept ImportError: print('hidden')"
+    named = (
+        "import softlookup_course.slide_audit\ntry: import softlookup.reference\nexcept ImportError: print('hidden')"
+    )
     with Zygotes([setting.release for setting in settings], tmp_path) as zygotes:
         outputs, zygote = [], []
         for setting in settings:

@@ -15,19 +15,19 @@ import pytest
 from fake_grader import faked, here
 from small_class import NAME, STUDENTS, write_course
 
-pytest.importorskip("distributed", reason="the package distributed is not installed: pip install 'softlookup[dask]'")
+pytest.importorskip("distributed", reason="the package distributed is not installed: pip install 'softlookup-grader[dask]'")
 
 from dask_cluster import Cluster, cluster, noting_examiner, wait_for
 from own_course import released
 
-from softlookup.grading import Course, CourseError
-from softlookup.grading.data.work import Graded, RunSettings
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.ledger import Ledger
-from softlookup.grading.run.request import GradeRequest, Watcher
-from softlookup.grading.workers import on_dask
-from softlookup.grading.workers.on_dask import dask_executor
-from softlookup.grading.workers.pool import DIED_TWICE
+from softlookup_grader import Course, CourseError
+from softlookup_grader.data.work import Graded, RunSettings
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.ledger import Ledger
+from softlookup_grader.run.request import GradeRequest, Watcher
+from softlookup_grader.workers import on_dask
+from softlookup_grader.workers.on_dask import dask_executor
+from softlookup_grader.workers.pool import DIED_TWICE
 
 CLASS = 24
 RELEASE = nbformat.writes(nbformat.v4.new_notebook())
@@ -172,7 +172,7 @@ def test_submissions_and_notebooks_may_be_large(shared: Cluster) -> None:
 
 
 def test_another_library_on_a_worker_is_told(shared: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    from softlookup.grading.workers import dask_worker
+    from softlookup_grader.workers import dask_worker
 
     shared.staff(1)
     monkeypatch.setattr(dask_worker, "library_version", lambda: "0.0.1 (abcdef01)")
@@ -198,7 +198,7 @@ def test_examiner_is_kept_for_a_run_and_closed_after_it(shared: Cluster, tmp_pat
 
 def test_library_version_changes_with_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import softlookup
-    from softlookup.grading.workers.dask_worker import library_version
+    from softlookup_grader.workers.dask_worker import library_version
 
     (tmp_path / "part").mkdir()
     monkeypatch.setattr(softlookup, "__file__", str(tmp_path / "__init__.py"))

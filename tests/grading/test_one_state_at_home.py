@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from test_hint_at_home import CELL, NAME, SOLUTION, TASK, Desk, as_json, call, desk, desk_with_kernels
 
-from softlookup.checking.kept import KEPT_FILE, read_kept
-from softlookup.checking.result import HELP_MIME
-from softlookup.grading import Course
-from softlookup.grading.course.inbox import read_submission
-from softlookup.grading.data.records import MISSING
+from softlookup_grader import Course
+from softlookup_grader.course.inbox import read_submission
+from softlookup_grader.data.records import MISSING
+from softlookup_judge.data.result import HELP_MIME
+from softlookup_judge.helping.kept import KEPT_FILE, read_kept
 
 __all__ = ["desk", "desk_with_kernels"]
 

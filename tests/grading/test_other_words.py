@@ -5,13 +5,13 @@ import ast
 import pytest
 from small_class import ROOT
 
-from softlookup.authoring import assignments, read_solution
-from softlookup.checking import tasks
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.variant import variant_of
-from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution
-from softlookup.grading.samples.handins import answers, rewritten
+from softlookup_course.samples.handins import answers, rewritten
+from softlookup_grader.course.notebooks import grade_id, is_graded, is_solution
+from softlookup_judge import tasks
+from softlookup_judge.authoring import assignments, read_solution
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.variant import variant_of
 
 SCOPES = '''
 import os

@@ -11,8 +11,8 @@ from PIL import Image, PngImagePlugin
 from small_class import picture_of
 
 from attacks.markup import picture_bomb
-from softlookup.grading.judging.outputs import BESIDES, CUT, MAX_OUTPUTS, MAX_TEXT, as_outputs, clean, picture, weight
-from softlookup.grading.judging.pictures import MAX_SIDE, stripped
+from softlookup_grader.judging.outputs import BESIDES, CUT, MAX_OUTPUTS, MAX_TEXT, as_outputs, clean, picture, weight
+from softlookup_grader.judging.pictures import MAX_SIDE, stripped
 
 PNG = picture_of("png", 3, 2)
 

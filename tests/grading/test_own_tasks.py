@@ -11,18 +11,18 @@ from fake_grader import judged_here
 from own_course import ROOT, TEXTS, WRONG, own_texts, released
 from sandbox_tools import NEEDS_SANDBOX
 
-from softlookup.authoring import build_exercises, read_solution
-from softlookup.checking import check, get_task, hint, tasks
-from softlookup.checking.catalogue import STANDARD, Catalogue, catalogue_of, course_above, here
-from softlookup.checking.home import Checker
-from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError, read_tasks
-from softlookup.checking.trial import problems
-from softlookup.cli import main
-from softlookup.grading import Course, CourseError
-from softlookup.grading.judging.examine import SandboxExaminer
-from softlookup.grading.reports.explaining import explain
-from softlookup.grading.run import engine
-from softlookup.grading.run.request import GradeRequest
+from softlookup_command import main
+from softlookup_grader import Course, CourseError
+from softlookup_grader.judging.examine import SandboxExaminer
+from softlookup_grader.reports.explaining import explain
+from softlookup_grader.run import engine
+from softlookup_grader.run.request import GradeRequest
+from softlookup_judge import check, get_task, hint, tasks
+from softlookup_judge.authoring import build_exercises, read_solution
+from softlookup_judge.checking.catalogue import STANDARD, Catalogue, catalogue_of, course_above, here
+from softlookup_judge.checking.trial import problems
+from softlookup_judge.data.own import BAKED, OwnTasks, OwnTasksError, read_tasks
+from softlookup_judge.home import Checker
 
 
 @pytest.fixture(scope="module")

@@ -9,16 +9,16 @@ import pytest
 from click.testing import CliRunner
 from fake_grader import judged_here
 
-from softlookup.authoring import draw_variants, make_release, read_solution, solution_cells
-from softlookup.authoring.build import find_root
-from softlookup.checking import get_task
-from softlookup.checking.conventions import Convention
-from softlookup.cli import main
-from softlookup.grading import Course, GradeRequest, grade_assignment
-from softlookup.grading.course.personal import own_release, place, whose
-from softlookup.grading.data.work import RunSettings, parted, with_release
-from softlookup.grading.reports.explaining import explain
-from softlookup.grading.workers.making import make_examiner
+from softlookup_command import main
+from softlookup_grader import Course, GradeRequest, grade_assignment
+from softlookup_grader.course.personal import own_release, place, whose
+from softlookup_grader.data.work import RunSettings, parted, with_release
+from softlookup_grader.reports.explaining import explain
+from softlookup_grader.workers.making import make_examiner
+from softlookup_judge import get_task
+from softlookup_judge.authoring import draw_variants, make_release, read_solution, solution_cells
+from softlookup_judge.authoring.build import find_root
+from softlookup_judge.data.conventions import Convention
 
 NAME = "02_soft_lookup"
 ROOT = find_root()
@@ -112,9 +112,9 @@ def test_submission_and_release_travel_together():
 def test_students_fetch_their_own_notebook_and_no_other(course, tmp_path, monkeypatch):
     from nbgrader.coursedir import CourseDirectory
 
-    from softlookup.grading.platforms.for_nbgrader import FetchOwn
+    from softlookup_grader.platforms.for_nbgrader import FetchOwn
 
-    monkeypatch.setattr("softlookup.grading.platforms.for_nbgrader.get_username", lambda: "ben")
+    monkeypatch.setattr("softlookup_grader.platforms.for_nbgrader.get_username", lambda: "ben")
     source, target = place(course, NAME).parent, tmp_path / NAME
     fetch = FetchOwn(coursedir=CourseDirectory(assignment_id=NAME), parent=None)
     fetch.dest_path = str(target)
@@ -125,7 +125,7 @@ def test_students_fetch_their_own_notebook_and_no_other(course, tmp_path, monkey
     fetch.do_copy(str(source), str(target))
     assert (target / f"{NAME}.ipynb").read_text() == "begun"
     shutil.rmtree(target)
-    monkeypatch.setattr("softlookup.grading.platforms.for_nbgrader.get_username", lambda: "nobody")
+    monkeypatch.setattr("softlookup_grader.platforms.for_nbgrader.get_username", lambda: "nobody")
     with pytest.raises(Exception, match="no notebook was made"):
         fetch.do_copy(str(source), str(target))
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.grading.data.errors import CourseError
-from softlookup.grading.sandbox.outside.bubble import Zygote
-from softlookup.grading.sandbox.outside.place import Ahead, Place
-from softlookup.grading.sandbox.outside.session import SubmissionSession
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.sandbox.bubble import Zygote
+from softlookup_grader.sandbox.place import Ahead, Place
+from softlookup_grader.sandbox.session import SubmissionSession
 from tests.grading.sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 
 pytestmark = NEEDS_SANDBOX

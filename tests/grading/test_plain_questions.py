@@ -2,7 +2,7 @@
 
 from sandbox_tools import NEEDS_SANDBOX, ask, hold
 
-from softlookup.checking.variant import variant_of
+from softlookup_judge.data.variant import variant_of
 
 pytestmark = NEEDS_SANDBOX
 PRICES = {"apple": 30, "pineapple": 250, "free": 0}
@@ -27,8 +27,8 @@ def test_every_question_of_chapter_11_arrives_as_it_was_asked(begin):
     """Its sheets are dictionaries in dictionaries, its programs lists in lists."""
     import json
 
-    from softlookup.checking import tasks
-    from softlookup.checking.questions import draw
+    from softlookup_judge import tasks
+    from softlookup_judge.judging.questions import draw
 
     session = begin()
     hold(session, "import json\ndef f(*args): return [ord(one) for one in json.dumps(args)]")

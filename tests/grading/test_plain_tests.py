@@ -13,9 +13,9 @@ from sandbox_tools import NEEDS_SANDBOX
 from small_class import ROOT
 
 from benchmarks.nbgrader_autograde import STOCK
-from softlookup.cli import main
-from softlookup.grading import Course, GradeRequest, grade_assignment, new_course
-from softlookup.grading.judging.plain_tests import score_test
+from softlookup_command import main
+from softlookup_grader import Course, GradeRequest, grade_assignment, new_course
+from softlookup_grader.judging.plain_tests import score_test
 
 NAME = "homework"
 SOLUTION = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"

@@ -7,10 +7,10 @@ from small_class import NAME, ROOT
 
 from attacks.handin import Bench
 from attacks.shortcuts import HIDDEN, SEEN, hand_ins
-from softlookup.checking import get_task
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import SandboxExaminer
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_grader.judging.examine import SandboxExaminer
+from softlookup_judge import get_task
 
 pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=10, answer_s=20, total_s=120)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.grading import CourseError
-from softlookup.grading.data.work import Graded, Mark, RunSettings
-from softlookup.grading.workers.pool import DIED_TWICE, LocalExecutor, WorkerPool, decode, encode, one_thread
+from softlookup_grader import CourseError
+from softlookup_grader.data.work import Graded, Mark, RunSettings
+from softlookup_grader.workers.pool import DIED_TWICE, LocalExecutor, WorkerPool, decode, encode, one_thread
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,14 @@ from nbgrader.plugins import CsvExportPlugin
 from small_class import NAME, write_course
 from sqlalchemy import create_engine, text
 
-from softlookup.grading import Course, CourseError, Report, new_course
-from softlookup.grading.course.deadlines import extend, set_due
-from softlookup.grading.course.grade_sheet import read_sheet
-from softlookup.grading.course.terms import Extension
-from softlookup.grading.forgetting import forget
-from softlookup.grading.platforms.exports import plain_table
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.request import GradeRequest
+from softlookup_grader import Course, CourseError, Report, new_course
+from softlookup_grader.course.deadlines import extend, set_due
+from softlookup_grader.course.grade_sheet import read_sheet
+from softlookup_grader.course.terms import Extension
+from softlookup_grader.forgetting import forget
+from softlookup_grader.platforms.exports import plain_table
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.request import GradeRequest
 
 pytest.importorskip("psycopg2", reason="the package psycopg2-binary is not installed")
 

@@ -18,15 +18,15 @@ from click.testing import CliRunner
 from fake_grader import here
 from small_class import NAME, ROOT, write_course
 
-from softlookup import cli
-from softlookup.authoring import read_solution
-from softlookup.authoring.choosing import chosen_tasks
-from softlookup.cli.shared import keep_private
-from softlookup.grading import GradeRequest, grade_assignment, new_course
-from softlookup.grading.course.exposure import exposed, exposure_sentence
-from softlookup.grading.data.disk import atomic_write, private, write_whole
-from softlookup.grading.data.file_systems import file_system_of, is_far
-from softlookup.grading.samples.handins import answers, filled
+import softlookup_command as cli
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader import GradeRequest, grade_assignment, new_course
+from softlookup_grader.commands.shared import keep_private
+from softlookup_grader.course.exposure import exposed, exposure_sentence
+from softlookup_grader.data.disk import atomic_write, private, write_whole
+from softlookup_grader.data.file_systems import file_system_of, is_far
+from softlookup_judge.authoring import read_solution
+from softlookup_judge.authoring.choosing import chosen_tasks
 
 CONFIG = ROOT / "nbgrader_config.py"
 OWNER, OTHER = 54_321, 54_322
@@ -255,7 +255,7 @@ class Machine:
         return done.stdout + done.stderr
 
     def softlookup(self, *words: str) -> str:
-        return self.run("softlookup", sys.executable, "-m", "softlookup.cli", *words, "--course", str(self.course))
+        return self.run("softlookup", sys.executable, "-m", "softlookup_command", *words, "--course", str(self.course))
 
     def nbgrader(self, account: str, *words: str) -> str:
         here = self.course if account == "softlookup" else None

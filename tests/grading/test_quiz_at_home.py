@@ -9,13 +9,13 @@ import pytest
 from click.testing import CliRunner
 from small_class import NAME, ROOT
 
-from softlookup.authoring import read_solution
-from softlookup.checking.kept import read_kept
-from softlookup.cli import main
-from softlookup.grading import quiz_at_home
-from softlookup.grading.quiz_at_home import home_questions
-from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.viva.questions import LETTERS
+from softlookup_command import main
+from softlookup_course.at_home import quiz_at_home
+from softlookup_course.at_home.quiz_at_home import home_questions
+from softlookup_course.samples.handins import answers, filled
+from softlookup_course.viva.questions import LETTERS
+from softlookup_judge.authoring import read_solution
+from softlookup_judge.helping.kept import read_kept
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,9 @@ def test_the_command_asks_one_at_a_time_gives_the_reason_and_keeps_what_was_answ
     first, *_ = questions = home_questions(notebook, 2, 5, "04.softmax")
     wrong = next(letter for letter in LETTERS if letter != first.letter)
     calls = []
-    monkeypatch.setattr("softlookup.grading.quiz_at_home.home_questions", lambda *a: calls.append(a[:4]) or questions)
+    monkeypatch.setattr(
+        "softlookup_course.at_home.quiz_at_home.home_questions", lambda *a: calls.append(a[:4]) or questions
+    )
     for ways in ([], ["--mine"]):
         command = ["quiz", "04.softmax", str(notebook), "--seed", "5", "--questions", "2", *ways]
         result = CliRunner().invoke(main, command, input=f"x\n{wrong}\n{questions[1].letter.lower()}\n")
@@ -127,7 +129,7 @@ def is_running(pid):
 
 @pytest.mark.slow
 def test_an_edit_that_kills_its_group_does_not_kill_the_quiz(tmp_path):
-    command = [sys.executable, "-m", "softlookup.cli", "quiz", notebook_of(tmp_path, KILLS), "--questions", "1"]
+    command = [sys.executable, "-m", "softlookup_command", "quiz", notebook_of(tmp_path, KILLS), "--questions", "1"]
     done = subprocess.run(
         [*command, "--seed", "5"], input="A\n", capture_output=True, text=True, timeout=300, start_new_session=True
     )

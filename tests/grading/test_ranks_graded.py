@@ -9,14 +9,14 @@ import pytest
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import ROOT
 
-from softlookup.authoring import make_release, read_solution
-from softlookup.checking.catalogue import Catalogue
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging import forks
-from softlookup.grading.judging.examine import SandboxExaminer
-from softlookup.grading.judging.remote import RemoteApart
-from softlookup.grading.samples.handins import filled
-from softlookup.grading.sandbox.outside.session import Dead, OutOfTime, SubmissionSession
+from softlookup_course.samples.handins import filled
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_grader.judging import forks
+from softlookup_grader.judging.examine import SandboxExaminer
+from softlookup_grader.judging.remote import RemoteApart
+from softlookup_grader.sandbox.session import Dead, OutOfTime, SubmissionSession
+from softlookup_judge.authoring import make_release, read_solution
+from softlookup_judge.checking.catalogue import Catalogue
 from tests.checking.rank_tasks import NAME, RIGHT, TASKS
 
 pytestmark = NEEDS_SANDBOX

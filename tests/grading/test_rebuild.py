@@ -9,13 +9,13 @@ import nbformat
 import pytest
 from small_class import NAME, ROOT
 
-from softlookup.checking.catalogue import STANDARD
-from softlookup.grading.course.notebooks import BadNotebook, grade_id, notebook_json
-from softlookup.grading.judging.cleaning import NOT_SHOWN
-from softlookup.grading.judging.matching import MAX_SOURCE
-from softlookup.grading.judging.names import Leaning
-from softlookup.grading.judging.rebuild import rebuild, released_check
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.course.notebooks import BadNotebook, grade_id, notebook_json
+from softlookup_grader.judging.cleaning import NOT_SHOWN
+from softlookup_grader.judging.matching import MAX_SOURCE
+from softlookup_grader.judging.names import Leaning
+from softlookup_grader.judging.rebuild import rebuild, released_check
+from softlookup_judge.checking.catalogue import STANDARD
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ import nbformat
 import pytest
 from small_class import NAME, ROOT
 
-from softlookup.checking.catalogue import STANDARD
-from softlookup.grading.course.notebooks import BadNotebook, grade_id, is_graded, read_notebook, verdict_of
-from softlookup.grading.judging.names import Leaning
-from softlookup.grading.judging.rebuild import rebuild, released_check
-from softlookup.grading.reports.similarity import cells_of, given_by
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.course.notebooks import BadNotebook, grade_id, is_graded, read_notebook, verdict_of
+from softlookup_grader.judging.names import Leaning
+from softlookup_grader.judging.rebuild import rebuild, released_check
+from softlookup_grader.reports.similarity import cells_of, given_by
+from softlookup_judge.checking.catalogue import STANDARD
 
 ODD = (
     *(

@@ -14,20 +14,20 @@ from paper_class import enter, full, in_class, paper_course, record, write_repor
 from small_class import NAME, ROOT
 from test_exports import CANVAS, MOODLE, fill_canvas, fill_moodle, line, rows
 
-from softlookup.cli import main
-from softlookup.grading import Course, Record
-from softlookup.grading.course.collected import COLLECTED, UNREADABLE, Arrival, Arrivals, keep
-from softlookup.grading.course.grade_sheet import read_sheet
-from softlookup.grading.course.notebooks import BadNotebook, is_solution, notebook_json
-from softlookup.grading.judging.rebuild import rebuild
-from softlookup.grading.platforms.exports import plain_table
-from softlookup.grading.platforms.lms_sheet import Options
-from softlookup.grading.reports.class_report import class_report, read_report
-from softlookup.grading.reports.class_table import report_text
-from softlookup.grading.reports.table import as_text
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.request import GradeRequest
-from softlookup.grading.run.writer import GradebookWriter
+from softlookup_command import main
+from softlookup_grader import Course, Record
+from softlookup_grader.course.collected import COLLECTED, UNREADABLE, Arrival, Arrivals, keep
+from softlookup_grader.course.grade_sheet import read_sheet
+from softlookup_grader.course.notebooks import BadNotebook, is_solution, notebook_json
+from softlookup_grader.judging.rebuild import rebuild
+from softlookup_grader.platforms.exports import plain_table
+from softlookup_grader.platforms.lms_sheet import Options
+from softlookup_grader.reports.class_report import class_report, read_report
+from softlookup_grader.reports.class_table import report_text
+from softlookup_grader.reports.table import as_text
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.request import GradeRequest
+from softlookup_grader.run.writer import GradebookWriter
 
 REFUSED = line("ada", 0, "refused", lms_user_id="")
 
@@ -198,7 +198,7 @@ def test_export_command_writes_decimal_commas(course: Course, tmp_path: Path) ->
 
 
 def test_the_table_shows_what_is_left_of_a_late_one() -> None:
-    from softlookup.grading import Report
+    from softlookup_grader import Report
 
     late = Record("ada", "graded", 39.0, 42.0, penalty=11.7)
     text = as_text(Report(NAME, 1, (late, Record("bo", "graded", 39.0, 42.0))))

@@ -10,12 +10,12 @@ from click.testing import CliRunner, Result
 from failing import differences, snapshot_of
 from fake_grader import here
 
-from softlookup.authoring import draw_variants, find_root
-from softlookup.cli import main
-from softlookup.grading import Course, GradeRequest, grade_assignment
-from softlookup.grading.course import staging
-from softlookup.grading.course.releasing import RECORD, REPLACED
-from softlookup.grading.data.locks import lock
+from softlookup_command import main
+from softlookup_grader import Course, GradeRequest, grade_assignment
+from softlookup_grader.course import staging
+from softlookup_grader.course.releasing import RECORD, REPLACED
+from softlookup_grader.data.locks import lock
+from softlookup_judge.authoring import draw_variants, find_root
 
 ROOT = find_root()
 NAME, OTHER = "02_soft_lookup", "04_one_head"
@@ -252,9 +252,9 @@ def twice(x):
 "02.twice" = { name = "twice", title = "Twice", points = 1, minutes = 2, difficulty = 1, anchor = "", returns = ["y"] }
 """,
     "02_soft_lookup_tasks.py": '''"""Twice."""
-from softlookup.checking.inside.case import Case
-from softlookup.checking.published import described
-from softlookup.tasks.draws import normal
+from softlookup_inside.asking.case import Case
+from softlookup_judge.data.published import described
+from softlookup_judge.chapters.draws import normal
 
 TASKS = (described("02.twice", cases=lambda rng: [Case("one", (normal(rng, 3),))], oracle=lambda x: x + x),)
 ''',

@@ -10,13 +10,13 @@ from arriving import FILE, collected, enter_class, notebook, unreadable, write, 
 from paper_class import paper_course
 from small_class import NAME
 
-from softlookup.grading import Course, CourseError
-from softlookup.grading.course.collected import arrivals
-from softlookup.grading.data.tables import Table
-from softlookup.grading.platforms import cloning
-from softlookup.grading.platforms.cloning import address_trouble, takes_addresses, without_secret
-from softlookup.grading.platforms.collecting import collect
-from softlookup.grading.platforms.sources import Ways
+from softlookup_grader import Course, CourseError
+from softlookup_grader.course.collected import arrivals
+from softlookup_grader.data.tables import Table
+from softlookup_grader.platforms import cloning
+from softlookup_grader.platforms.cloning import address_trouble, takes_addresses, without_secret
+from softlookup_grader.platforms.collecting import collect
+from softlookup_grader.platforms.sources import Ways
 
 ROSTER = "identifier,github_username\nada@example.org,Countess\nben,bb-1\nnobody,zed\n"
 

@@ -6,10 +6,10 @@ import pytest
 from click.testing import CliRunner
 from paper_class import in_class, paper_course
 
-from softlookup.cli import main
-from softlookup.grading import Course, CourseError
-from softlookup.grading.data.tables import Table, read_table
-from softlookup.grading.platforms.roster import enter, read_roster
+from softlookup_command import main
+from softlookup_grader import Course, CourseError
+from softlookup_grader.data.tables import Table, read_table
+from softlookup_grader.platforms.roster import enter, read_roster
 
 ADA = {"last_name": "Lovelace", "first_name": "Ada", "email": "ada@example.org", "lms_user_id": "7101"}
 PLAIN = "id,last_name,first_name,email,lms_user_id\nada,Lovelace,Ada,ada@example.org,7101\nben,,,,\n"

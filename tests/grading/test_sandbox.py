@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, REQUIRED, ask, hold, needs_sandbox, printed
 
-from softlookup.grading.data.errors import CourseError
-from softlookup.grading.data.work import Limits
-from softlookup.grading.sandbox.inside import filter
-from softlookup.grading.sandbox.inside.filter import FORBIDDEN, program
-from softlookup.grading.sandbox.outside import bubble
-from softlookup.grading.sandbox.outside.bubble import Forking, Zygote, how_it_ended
-from softlookup.grading.sandbox.outside.place import Place
-from softlookup.grading.sandbox.outside.session import Dead, SubmissionSession
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.work import Limits
+from softlookup_grader.sandbox import bubble
+from softlookup_grader.sandbox.bubble import Forking, Zygote, how_it_ended
+from softlookup_grader.sandbox.place import Place
+from softlookup_grader.sandbox.session import Dead, SubmissionSession
+from softlookup_inside.sandbox import filter
+from softlookup_inside.sandbox.filter import FORBIDDEN, program
 
 pytestmark = NEEDS_SANDBOX
 HOARD = """import os, time

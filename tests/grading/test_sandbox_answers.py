@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from sandbox_tools import ABOUT, LIMITS, NEEDS_SANDBOX, SOUND, ask, hold
 
-from softlookup.checking.inside import texts
-from softlookup.checking.inside.case import Case
-from softlookup.grading.data.work import Limits
-from softlookup.grading.sandbox.outside.lending import NumberBounds, Own
-from softlookup.grading.sandbox.outside.session import Dead, OutOfTime
+from softlookup_grader.data.work import Limits
+from softlookup_grader.sandbox.lending import NumberBounds, Own
+from softlookup_grader.sandbox.session import Dead, OutOfTime
+from softlookup_inside.asking import texts
+from softlookup_inside.asking.case import Case
 
 pytestmark = NEEDS_SANDBOX
 MISUSE = """
         import gc, numpy as np
         def f(a):
-            from softlookup.grading.sandbox.inside.submission import Inside
+            from softlookup_inside.sandbox.submission import Inside
             mine = next(o for o in gc.get_objects() if isinstance(o, Inside))"""
 """How an answer that lays hands on what speaks to the judge begins."""
 

@@ -3,10 +3,10 @@
 import numpy as np
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, ask, hold
 
-from softlookup.checking import get_task
-from softlookup.checking.questions import draw
-from softlookup.checking.variant import variant_of
-from softlookup.grading.data.work import Limits
+from softlookup_grader.data.work import Limits
+from softlookup_judge import get_task
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import draw
 
 pytestmark = NEEDS_SANDBOX
 

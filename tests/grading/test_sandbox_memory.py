@@ -7,11 +7,11 @@ import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 
 from attacks import unseen_memory
-from softlookup.grading.data.work import Limits
-from softlookup.grading.sandbox.outside import cgroups
-from softlookup.grading.sandbox.outside.cgroups import Places
-from softlookup.grading.sandbox.outside.processes import family
-from softlookup.grading.sandbox.outside.session import Dead
+from softlookup_grader.data.work import Limits
+from softlookup_grader.sandbox import cgroups
+from softlookup_grader.sandbox.cgroups import Places
+from softlookup_grader.sandbox.processes import family
+from softlookup_grader.sandbox.session import Dead
 
 pytestmark = NEEDS_SANDBOX
 NEEDS_GROUPS = pytest.mark.skipif(not cgroups.limits_memory(), reason="no control group can be made here")

@@ -3,7 +3,7 @@
 import numpy as np
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, ask, hold
 
-from softlookup.grading.data.work import Limits
+from softlookup_grader.data.work import Limits
 
 pytestmark = NEEDS_SANDBOX
 

@@ -12,12 +12,12 @@ import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 from small_class import NAME, ROOT
 
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import SandboxExaminer
-from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.sandbox.outside import cgroups, watching
-from softlookup.grading.sandbox.outside.processes import ProcessTimes
-from softlookup.grading.sandbox.outside.watching import MOST, Watch, _Request
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_grader.judging.examine import SandboxExaminer
+from softlookup_grader.sandbox import cgroups, watching
+from softlookup_grader.sandbox.processes import ProcessTimes
+from softlookup_grader.sandbox.watching import MOST, Watch, _Request
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, hold, printed
 
-from softlookup.grading.sandbox.outside.bubble import Zygote
-from softlookup.grading.sandbox.outside.place import Place
-from softlookup.grading.sandbox.outside.session import SubmissionSession
+from softlookup_grader.sandbox.bubble import Zygote
+from softlookup_grader.sandbox.place import Place
+from softlookup_grader.sandbox.session import SubmissionSession
 
 pytestmark = NEEDS_SANDBOX
 
@@ -208,9 +208,9 @@ AS_USER = """
 import json, os, sys, time
 sys.path.insert(0, sys.argv[1])
 from sandbox_tools import LIMITS, printed
-from softlookup.grading.sandbox.outside.bubble import Zygote
-from softlookup.grading.sandbox.outside.place import Place
-from softlookup.grading.sandbox.outside.session import SubmissionSession
+from softlookup_grader.sandbox.bubble import Zygote
+from softlookup_grader.sandbox.place import Place
+from softlookup_grader.sandbox.session import SubmissionSession
 
 zygote = Zygote()
 zygote.wait()

@@ -12,20 +12,20 @@ import pytest
 import torch
 from sandbox_tools import ABOUT, NEEDS_SANDBOX, SOUND, ask, hold
 
-from softlookup.checking.catalogue import get_task, tasks
-from softlookup.checking.inside.answers import to_array
-from softlookup.checking.inside.calm import calm_torch
-from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.gates import NotAllowed, closed
-from softlookup.checking.inside.layers import called_like
-from softlookup.checking.inside.probe import Answer
-from softlookup.checking.inside.source import functions_behind, shortcut, standing_in
-from softlookup.checking.variant import variant_of
-from softlookup.grading.judging.names import Leaning
-from softlookup.grading.judging.rebuild import ReleasedCheck
-from softlookup.grading.judging.remote import Remote
-from softlookup.grading.sandbox.outside import bubble
-from softlookup.grading.sandbox.outside.session import OutOfTime
+from softlookup_grader.judging.names import Leaning
+from softlookup_grader.judging.rebuild import ReleasedCheck
+from softlookup_grader.judging.remote import Remote
+from softlookup_grader.sandbox import bubble
+from softlookup_grader.sandbox.session import OutOfTime
+from softlookup_inside.asking.answers import to_array
+from softlookup_inside.asking.calm import calm_torch
+from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.gates import NotAllowed, closed
+from softlookup_inside.asking.layers import called_like
+from softlookup_inside.asking.probe import Answer
+from softlookup_inside.asking.source import functions_behind, shortcut, standing_in
+from softlookup_judge.checking.catalogue import get_task, tasks
+from softlookup_judge.data.variant import variant_of
 
 
 def made(source: str, name: str) -> Any:
@@ -261,7 +261,7 @@ def test_the_same_under_another_name_is_behind_a_gate(task_id: str, call: Callab
 
 def test_no_answer_may_use_the_interactive_figures() -> None:
     """One of them searches with a beam, as a task asks for."""
-    assert all("softlookup.widgets" in task.barred for task in tasks())
+    assert all("softlookup_course.widgets" in task.barred for task in tasks())
 
 
 @NEEDS_SANDBOX

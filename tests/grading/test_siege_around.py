@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.grading.course.notebooks import MAX_ITEMS, BadNotebook, notebook_json
-from softlookup.grading.data.errors import CourseError
-from softlookup.grading.data.tables import Table
-from softlookup.grading.judging.rebuild import MAX_SOURCE
-from softlookup.grading.reports.similarity import MAX_CHARACTERS, alike, code_tokens
-from softlookup.grading.sandbox.inside import filter as calls
-from softlookup.grading.sandbox.outside import stages
-from softlookup.grading.sandbox.outside.bubble import staged
-from softlookup.grading.sandbox.outside.memory import holds_more
+from softlookup_grader.course.notebooks import MAX_ITEMS, BadNotebook, notebook_json
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.tables import Table
+from softlookup_grader.judging.rebuild import MAX_SOURCE
+from softlookup_grader.reports.similarity import MAX_CHARACTERS, alike, code_tokens
+from softlookup_grader.sandbox import stages
+from softlookup_grader.sandbox.bubble import staged
+from softlookup_grader.sandbox.memory import holds_more
+from softlookup_inside.sandbox import filter as calls
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from softlookup.grading.course.folder import Course
-from softlookup.grading.data.disk import Shelf
-from softlookup.grading.data.errors import CourseError
-from softlookup.grading.data.records import GRADED, Report
-from softlookup.grading.data.work import Graded
-from softlookup.grading.forgetting import forget, kept_of
-from softlookup.grading.reports.explaining import last_graded
-from softlookup.grading.run.engine import _class
-from softlookup.grading.run.request import GradeRequest
+from softlookup_grader.course.folder import Course
+from softlookup_grader.data.disk import Shelf
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.records import GRADED, Report
+from softlookup_grader.data.work import Graded
+from softlookup_grader.forgetting import forget, kept_of
+from softlookup_grader.reports.explaining import last_graded
+from softlookup_grader.run.engine import _class
+from softlookup_grader.run.request import GradeRequest
 
 NAME = "04_one_head"
 RUN = {"run": {"seed": 1, "release": "r", "sandbox": "bubblewrap", "again": False, "begun": ""}}
@@ -109,7 +109,7 @@ def test_report_follows_links_and_the_umask(tmp_path: Path) -> None:
 
 
 def test_cluster_goes_on_while_one_worker_does_not_deliver() -> None:
-    on_dask = pytest.importorskip("softlookup.grading.workers.on_dask")
+    on_dask = pytest.importorskip("softlookup_grader.workers.on_dask")
     tries: list[float] = []
 
     class Silent:

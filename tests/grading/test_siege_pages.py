@@ -6,8 +6,8 @@ import pytest
 from small_class import ROOT
 from traitlets.config import PyFileConfigLoader
 
-from softlookup.grading.feedback.page_code import highlighted
-from softlookup.grading.judging.cleaning import safe_markdown
+from softlookup_grader.feedback.page_code import highlighted
+from softlookup_grader.judging.cleaning import safe_markdown
 
 SLOW = ("\n " * 99_000, "\n " * 2_500, "a." * 90_000, "a." * 9_000, "match" + " " * 19_000 + "x", "x = 1\n" * 30_000)
 PICTURE = "![x](http://example.org/a.png)"
@@ -36,7 +36,7 @@ def test_code_of_an_answer_has_colours():
 
 def test_the_formgrader_colours_code_with_the_same_bound():
     config = PyFileConfigLoader("nbgrader_config.py", str(ROOT)).load_config()
-    assert config.HTMLExporter.filters["highlight_code"] == "softlookup.grading.feedback.page_code.highlighted"
+    assert config.HTMLExporter.filters["highlight_code"] == "softlookup_grader.feedback.page_code.highlighted"
 
 
 @pytest.mark.parametrize("text", ELSEWHERE)

@@ -9,14 +9,14 @@ import pytest
 import scipy.special
 import torch
 
-from softlookup.checking.catalogue import get_task
-from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import Answer, run
-from softlookup.checking.judge import judge
-from softlookup.checking.questions import questions
-from softlookup.checking.result import CheckResult
-from softlookup.checking.task import Task
-from softlookup.checking.variant import variant_of
+from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.probe import Answer, run
+from softlookup_judge.checking.catalogue import get_task
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.data.result import CheckResult
+from softlookup_judge.data.task import Task
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import questions
 
 
 class AsInGrading:

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from sandbox_tools import NEEDS_SANDBOX
 
-from softlookup.checking.inside.case import Case
-from softlookup.grading.data.work import Limits
-from softlookup.grading.sandbox.outside import bubble, cgroups
-from softlookup.grading.sandbox.outside.bubble import SandboxError, Zygote
-from softlookup.grading.sandbox.outside.place import Place
-from softlookup.grading.sandbox.outside.processes import ProcessTimes
-from softlookup.grading.sandbox.outside.session import Dead, SubmissionSession
+from softlookup_grader.data.work import Limits
+from softlookup_grader.sandbox import bubble, cgroups
+from softlookup_grader.sandbox.bubble import SandboxError, Zygote
+from softlookup_grader.sandbox.place import Place
+from softlookup_grader.sandbox.processes import ProcessTimes
+from softlookup_grader.sandbox.session import Dead, SubmissionSession
+from softlookup_inside.asking.case import Case
 
 REPLY = """
-from softlookup.grading.sandbox.inside import frames
+from softlookup_inside.sandbox import frames
 send = frames.Channel.send
 def send_failure(self, header, arrays=(), deadline=None):
     if "answers" in header:

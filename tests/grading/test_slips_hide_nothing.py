@@ -6,11 +6,11 @@ import nbformat
 import pytest
 from sandbox_tools import NEEDS_SANDBOX
 
-from softlookup.authoring import find_root, read_solution
-from softlookup.checking import get_task
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import SandboxExaminer
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_grader.judging.examine import SandboxExaminer
+from softlookup_judge import get_task
+from softlookup_judge.authoring import find_root, read_solution
 
 pytestmark = NEEDS_SANDBOX
 ROOT = find_root()

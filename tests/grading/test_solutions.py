@@ -11,13 +11,13 @@ import nbformat
 import pytest
 from click.testing import CliRunner, Result
 
-from softlookup.authoring import draw_variants, find_root, read_solution, solution_cells
-from softlookup.checking import get_task
-from softlookup.checking.catalogue import STANDARD
-from softlookup.cli import main
-from softlookup.grading import Course, CourseError, Record, Report, TaskMark
-from softlookup.grading.data.records import GRADED, MISSING
-from softlookup.grading.giving_out.solutions import Solutions, make_solutions
+from softlookup_command import main
+from softlookup_course.giving_out.solutions import Solutions, make_solutions
+from softlookup_grader import Course, CourseError, Record, Report, TaskMark
+from softlookup_grader.data.records import GRADED, MISSING
+from softlookup_judge import get_task
+from softlookup_judge.authoring import draw_variants, find_root, read_solution, solution_cells
+from softlookup_judge.checking.catalogue import STANDARD
 
 ROOT = find_root()
 NAME = "02_soft_lookup"

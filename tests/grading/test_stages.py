@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from softlookup.grading.sandbox.outside import stages
+from softlookup_grader.sandbox import stages
 
-MAKES = "import sys; from softlookup.grading.sandbox.outside.stages import new_stage; print(new_stage(), flush=True)"
+MAKES = "import sys; from softlookup_grader.sandbox.stages import new_stage; print(new_stage(), flush=True)"
 WAITS = f"{MAKES}; sys.stdin.read()"
 
 

@@ -13,18 +13,18 @@ from paper_class import hand_in, in_class, record, write_report
 from rich.console import Console
 from small_class import NAME, ROOT
 
-from softlookup.cli import main
-from softlookup.grading import Course, CourseError, Report, new_course
-from softlookup.grading.course.grade_sheet import read_sheet
-from softlookup.grading.data.records import Record
-from softlookup.grading.data.work import Graded
-from softlookup.grading.forgetting import forget, kept_of
-from softlookup.grading.platforms.exports import plain_table
-from softlookup.grading.reports.class_report import class_report
-from softlookup.grading.reports.class_table import report_text
-from softlookup.grading.reports.table import LiveProgress, as_text
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.request import GradeRequest, Watcher
+from softlookup_command import main
+from softlookup_grader import Course, CourseError, Report, new_course
+from softlookup_grader.course.grade_sheet import read_sheet
+from softlookup_grader.data.records import Record
+from softlookup_grader.data.work import Graded
+from softlookup_grader.forgetting import forget, kept_of
+from softlookup_grader.platforms.exports import plain_table
+from softlookup_grader.reports.class_report import class_report
+from softlookup_grader.reports.class_table import report_text
+from softlookup_grader.reports.table import LiveProgress, as_text
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.request import GradeRequest, Watcher
 
 TAKEN = (
     *("é", "小明", "O'Neil", "Last, First", "a b", "12345", "²", "con", "{x}", "ada.lovelace", "ada@example.org"),

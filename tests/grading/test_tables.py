@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.grading import CourseError
-from softlookup.grading.data.tables import Table, are_addresses, are_numbered, as_number, read_table
+from softlookup_grader import CourseError
+from softlookup_grader.data.tables import Table, are_addresses, are_numbered, as_number, read_table
 
 ROWS = [["id", "Név", "pont"], ["ada", "Lovelace, Ada; countess", "1,5"], ["bo", "a\tb|c", "2"]]
 SIGNS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}

@@ -37,16 +37,16 @@ from term import (
     write_zip,
 )
 
-from softlookup.authoring import draw_variants, read_solution
-from softlookup.cli import main
-from softlookup.grading import Course
-from softlookup.grading.samples.handins import answers
+from softlookup_command import main
+from softlookup_course.samples.handins import answers
+from softlookup_grader import Course
+from softlookup_judge.authoring import draw_variants, read_solution
 
 SECRET = "a word that nobody guesses"
 CONFIG = """
 c.NbGraderAPI.timezone = "Europe/Berlin"
 c.Exchange.timezone = "Europe/Berlin"
-c.AssignLatePenalties.plugin_class = "softlookup.grading.course.late_rules.PerDay"
+c.AssignLatePenalties.plugin_class = "softlookup_grader.course.late_rules.PerDay"
 """
 AUTHOR = ("-c", "user.name=Student", "-c", "user.email=student@example.org")
 
@@ -127,7 +127,7 @@ def _same(first: float | None, second: float | None) -> bool:
 
 
 def _tasks(number: str) -> list[str]:
-    from softlookup.checking import tasks
+    from softlookup_judge import tasks
 
     return [task.id for task in tasks(int(number))]
 
@@ -310,7 +310,7 @@ def _killed(term: Term, name: str) -> None:
     """Grade, and be killed as soon as some submissions are in the ledger."""
     ledger = term.course / ".grading" / name / "ledger.jsonl"
     process = subprocess.Popen(
-        [sys.executable, "-m", "softlookup.cli", "grade", name],
+        [sys.executable, "-m", "softlookup_command", "grade", name],
         cwd=term.course,
         start_new_session=True,
         stdout=subprocess.DEVNULL,

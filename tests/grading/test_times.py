@@ -6,13 +6,13 @@ import pytest
 from paper_class import in_class, paper_course
 from small_class import NAME
 
-from softlookup.grading import Course, CourseError
-from softlookup.grading.course.collected import UNREADABLE, Arrival, Arrivals, keep
-from softlookup.grading.course.inbox import handed_in_at
-from softlookup.grading.data.dates import zone_named
-from softlookup.grading.data.tables import Table
-from softlookup.grading.platforms import times as module
-from softlookup.grading.platforms.times import Times, read_times
+from softlookup_grader import Course, CourseError
+from softlookup_grader.course.collected import UNREADABLE, Arrival, Arrivals, keep
+from softlookup_grader.course.inbox import handed_in_at
+from softlookup_grader.data.dates import zone_named
+from softlookup_grader.data.tables import Table
+from softlookup_grader.platforms import times as module
+from softlookup_grader.platforms.times import Times, read_times
 
 
 @pytest.fixture

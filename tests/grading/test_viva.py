@@ -13,20 +13,20 @@ from paper_class import hand_in, paper_course, write_submission
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
-from softlookup.checking.catalogue import get_task
-from softlookup.cli import main
-from softlookup.grading import GradeRequest, grade_assignment
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.forgetting import forget, kept_of
-from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.viva import pages, vivas
-from softlookup.grading.viva.choosing import choose, difficulty
-from softlookup.grading.viva.of_class import read_vivas
-from softlookup.grading.viva.questions import CHECK, EDIT, LETTERS, PLACE, RESULT, SHAPE, YOURS, questions_on
-from softlookup.grading.viva.running import VivaExaminer
-from softlookup.grading.viva.shown import apart
-from softlookup.grading.viva.vivas import Viva, make_viva, spread, with_letters
-from softlookup.grading.workers.pool import JobResult
+from softlookup_command import main
+from softlookup_course.samples.handins import answers, filled
+from softlookup_course.viva import pages, vivas
+from softlookup_course.viva.choosing import choose, difficulty
+from softlookup_course.viva.of_class import read_vivas
+from softlookup_course.viva.questions import CHECK, EDIT, LETTERS, PLACE, RESULT, SHAPE, YOURS, questions_on
+from softlookup_course.viva.running import VivaExaminer
+from softlookup_course.viva.shown import apart
+from softlookup_course.viva.vivas import Viva, make_viva, spread, with_letters
+from softlookup_grader import GradeRequest, grade_assignment
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_grader.forgetting import forget, kept_of
+from softlookup_grader.workers.pool import JobResult
+from softlookup_judge.checking.catalogue import get_task
 
 pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=2, answer_s=2, total_s=60)
@@ -83,7 +83,7 @@ def right(release, module_source):
 
 @pytest.fixture(scope="module")
 def module_source():
-    from softlookup.authoring import read_solution
+    from softlookup_judge.authoring import read_solution
 
     return read_solution(ROOT / "solutions" / f"{NAME}.py")
 
@@ -128,7 +128,7 @@ def test_the_right_letter_is_drawn(all_questions):
 
 
 def test_the_key_is_what_the_changed_program_gives_and_no_other_option_looks_like_it(trials):
-    from softlookup.grading.viva.shown import result_text
+    from softlookup_course.viva.shown import result_text
 
     count = 0
     for trial in trials:
@@ -332,7 +332,7 @@ def run(*arguments):
 
 
 def test_the_command_writes_a_class_and_forget_reaches_it(course, monkeypatch):
-    monkeypatch.setattr("softlookup.cli.vivas.as_pdf", as_if_printed)
+    monkeypatch.setattr("softlookup_course.commands.vivas.as_pdf", as_if_printed)
     command = (NAME, "--course", course.root, "--seed", 3, "--questions", 1, "--workers", 1)
     status, output = run(*command)
     assert status == 0, output
@@ -349,7 +349,7 @@ def test_the_command_writes_a_class_and_forget_reaches_it(course, monkeypatch):
     assert all(student in (folder / "sheets.html").read_text() for student in ("ada", "bo-tang", "not-json"))
     assert f"viva/{NAME}/bo-tang" in kept_of(course, "bo-tang")
     before = (folder / "ada" / "sheet.html").read_text()
-    monkeypatch.setattr("softlookup.grading.viva.of_class.WorkerPool", PoolHere)
+    monkeypatch.setattr("softlookup_course.viva.of_class.WorkerPool", PoolHere)
     status, output = run(*command, "--student", "ada")
     assert status == 0 and (folder / "ada" / "sheet.html").read_text() == before
     forget(course, "bo-tang")
@@ -359,7 +359,7 @@ def test_the_command_writes_a_class_and_forget_reaches_it(course, monkeypatch):
 
 @pytest.mark.slow
 def test_what_the_page_saves_becomes_a_column_of_the_export(course, tmp_path):
-    from softlookup.browser import chromium
+    from softlookup_course.browser import chromium
 
     student = "ada"
     status, output = run(NAME, "--course", course.root, "--seed", 3, "--questions", 3, "--student", student)

@@ -8,10 +8,10 @@ import pytest
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
-from softlookup.authoring import read_solution
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.viva.running import VivaExaminer
+from softlookup_course.samples.handins import answers, filled
+from softlookup_course.viva.running import VivaExaminer
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_judge.authoring import read_solution
 
 pytestmark = NEEDS_SANDBOX
 TOTAL_S = 16.0

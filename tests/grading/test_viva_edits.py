@@ -5,14 +5,14 @@ import ast
 import numpy as np
 import pytest
 
-from softlookup.checking.catalogue import get_task
-from softlookup.checking.edits import MOST_LINES, function_in
-from softlookup.checking.published import solution
-from softlookup.checking.variant import variant_of
-from softlookup.grading.viva.cases import HIDDEN, SHAPES, SMALL, TASKS, WEIGHTS_IN_WORDS, shown_inputs, small_cases
-from softlookup.grading.viva.questions import ordinary
-from softlookup.grading.viva.shown import apart, array_text, inputs_text, result_text
-from softlookup.grading.viva.words import told_apart, verdict_words
+from softlookup_course.viva.cases import HIDDEN, SHAPES, SMALL, TASKS, WEIGHTS_IN_WORDS, shown_inputs, small_cases
+from softlookup_course.viva.questions import ordinary
+from softlookup_course.viva.shown import apart, array_text, inputs_text, result_text
+from softlookup_course.viva.words import told_apart, verdict_words
+from softlookup_judge.checking.catalogue import get_task
+from softlookup_judge.data.published import solution
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.mistakes.edits import MOST_LINES, function_in
 
 WEIGHTS = """
 import math

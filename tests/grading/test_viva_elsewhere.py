@@ -7,13 +7,13 @@ from click.testing import CliRunner
 from paper_class import in_class, paper_course
 from small_class import NAME
 
-from softlookup.cli import main
-from softlookup.grading import CourseError
-from softlookup.grading.forgetting import forget, kept_of, not_reached
-from softlookup.grading.viva.of_class import write_vivas
-from softlookup.grading.viva.place import RECORD, folders_elsewhere, unreachable
-from softlookup.grading.viva.questions import RESULT, VivaQuestion
-from softlookup.grading.viva.vivas import Viva
+from softlookup_command import main
+from softlookup_course.viva.of_class import write_vivas
+from softlookup_course.viva.questions import RESULT, VivaQuestion
+from softlookup_course.viva.vivas import Viva
+from softlookup_grader import CourseError
+from softlookup_grader.forgetting import forget, kept_of, not_reached
+from softlookup_grader.reports.vivas import RECORD, folders_elsewhere, unreachable
 
 CLASS = ("ada", "ada-2", "bo-tang")
 
@@ -126,7 +126,7 @@ def test_no_sheet_is_left_beside_the_key_of_another_one(course, tmp_path, monkey
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
-        broken.setattr("softlookup.grading.viva.of_class.atomic_write", killed)
+        broken.setattr("softlookup_course.viva.of_class.atomic_write", killed)
         write(course, tmp_path, ("ada",), together=False, seed=2)
     assert not (tmp_path / "ada" / "viva.json").exists()
     write(course, tmp_path, ("ada",), together=False, seed=2)

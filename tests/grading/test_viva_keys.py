@@ -9,18 +9,18 @@ import torch
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import ROOT
 
-from softlookup.authoring import read_solution
-from softlookup.checking.catalogue import get_task
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.questions import questions_at_home
-from softlookup.checking.variant import variant_of
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.viva.questions import CHECK, EDIT, PLACE, RESULT, SHAPE, questions_on
-from softlookup.grading.viva.running import VivaExaminer
-from softlookup.grading.viva.shown import STOPS
-from softlookup.grading.viva.words import PARTS
+from softlookup_course.samples.handins import answers, filled
+from softlookup_course.viva.questions import CHECK, EDIT, PLACE, RESULT, SHAPE, questions_on
+from softlookup_course.viva.running import VivaExaminer
+from softlookup_course.viva.shown import STOPS
+from softlookup_course.viva.words import PARTS
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_judge.authoring import read_solution
+from softlookup_judge.checking.catalogue import get_task
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import questions_at_home
 
 pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=20, answer_s=20, total_s=500)

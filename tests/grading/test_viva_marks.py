@@ -7,16 +7,16 @@ import pytest
 from paper_class import enter, full, hand_in, paper_course
 from small_class import NAME
 
-from softlookup.grading.course.grade_sheet import read_sheet
-from softlookup.grading.data.disk import atomic_write
-from softlookup.grading.data.errors import CourseError
-from softlookup.grading.viva.form import form
-from softlookup.grading.viva.marks import column, mark
-from softlookup.grading.viva.marks import enter as enter_marks
-from softlookup.grading.viva.of_class import seed_of
-from softlookup.grading.viva.place import folder_of, paths_of
-from softlookup.grading.viva.questions import VivaQuestion
-from softlookup.grading.viva.vivas import Viva
+from softlookup_course.viva.form import form
+from softlookup_course.viva.marks import column, mark
+from softlookup_course.viva.marks import enter as enter_marks
+from softlookup_course.viva.of_class import seed_of
+from softlookup_course.viva.questions import VivaQuestion
+from softlookup_course.viva.vivas import Viva
+from softlookup_grader.course.grade_sheet import read_sheet
+from softlookup_grader.data.disk import atomic_write
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.reports.vivas import folder_of, paths_of
 
 
 def question(number, key):
@@ -135,7 +135,7 @@ def test_the_page_with_a_clock_holds_no_key_and_nothing_that_ends_its_script():
 
 @pytest.mark.slow
 def test_the_page_saves_the_answers_when_the_time_is_over_or_before(tmp_path):
-    from softlookup.browser import chromium
+    from softlookup_course.browser import chromium
 
     path = tmp_path / "form.html"
     path.write_text(form(viva("ada"), 0.05))

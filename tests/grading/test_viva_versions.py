@@ -10,17 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.checking.catalogue import get_task
-from softlookup.checking.edits import function_in
-from softlookup.checking.judge import judge
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.published import answer, solution
-from softlookup.checking.variant import variant_of
-from softlookup.grading.viva.cases import TASKS
-from softlookup.grading.viva.choosing import choose
-from softlookup.grading.viva.forms import families, in_one_spelling, marks_of
-from softlookup.grading.viva.questions import RESULT, YOURS, VivaQuestion
-from softlookup.grading.viva.versions import (
+from softlookup_course.viva.cases import TASKS
+from softlookup_course.viva.choosing import choose
+from softlookup_course.viva.forms import families, in_one_spelling, marks_of
+from softlookup_course.viva.questions import RESULT, YOURS, VivaQuestion
+from softlookup_course.viva.versions import (
     MOST_LINES,
     STEPS,
     WIDEST,
@@ -31,7 +25,13 @@ from softlookup.grading.viva.versions import (
     used_once,
     version_sets,
 )
-from softlookup.grading.viva.vivas import Viva
+from softlookup_course.viva.vivas import Viva
+from softlookup_judge.checking.catalogue import get_task
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.published import answer, solution
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.mistakes.edits import function_in
 
 WEIGHTS = '''
 def attention_weights(q, k, mask=None):

@@ -5,9 +5,9 @@ import pytest
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
-from softlookup.grading.data.work import Limits, RunSettings
-from softlookup.grading.judging.examine import SandboxExaminer
-from softlookup.grading.samples.handins import answers, filled
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_grader.judging.examine import SandboxExaminer
 
 LIMITS = Limits(cell_s=2, answer_s=2, total_s=2.5, memory_mb=500, disk_mb=8, processes=16)
 """Each task alone may take most of the time of the whole: without a limit on that, these would take minutes."""

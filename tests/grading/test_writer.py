@@ -19,12 +19,12 @@ from small_class import NAME, write_course
 from sqlalchemy import event
 
 from benchmarks.nbgrader_autograde import STOCK
-from softlookup.grading import Course, CourseError
-from softlookup.grading.course.notebooks import grade_id, is_solution
-from softlookup.grading.data.work import Graded, Mark
-from softlookup.grading.run.engine import grade_assignment
-from softlookup.grading.run.request import GradeRequest
-from softlookup.grading.run.writer import GradebookWriter
+from softlookup_grader import Course, CourseError
+from softlookup_grader.course.notebooks import grade_id, is_solution
+from softlookup_grader.data.work import Graded, Mark
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.request import GradeRequest
+from softlookup_grader.run.writer import GradebookWriter
 
 STUDENTS = ("half-done", "mistake-2")
 LATE = """

@@ -6,7 +6,7 @@ from functools import cache
 
 from pack_python import OUT, key_of_questions
 
-from softlookup.in_page.packing import pack
+from softlookup_course.in_page.packing import pack
 
 
 @cache

@@ -6,7 +6,7 @@ import sys
 
 from packs import packed
 
-from softlookup.in_page.packing import library
+from softlookup_course.in_page.packing import library
 
 IN_PAGE = """
 import json, pickle, sys
@@ -18,7 +18,7 @@ class Missing:
 
 sys.meta_path.insert(0, Missing())
 sys.path.insert(0, sys.argv[1])
-from softlookup.in_page import session
+from softlookup_course.in_page import session
 
 assert session.__file__.startswith(sys.argv[1])
 

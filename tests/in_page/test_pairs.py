@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from packs import packed
 
-from softlookup.checking import get_task
-from softlookup.checking.baked import read
-from softlookup.checking.diagnose import diagnose
-from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import Answer
-from softlookup.checking.oracle import mistaken
-from softlookup.checking.prints import fits, printed
-from softlookup.checking.questions import questions_at_home
-from softlookup.checking.variant import variant_of
-from softlookup.in_page.packing import chosen
+from softlookup_course.in_page.packing import chosen
+from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.probe import Answer
+from softlookup_judge import get_task
+from softlookup_judge.checking.baked import read
+from softlookup_judge.data.prints import fits, printed
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.oracle import mistaken
+from softlookup_judge.judging.questions import questions_at_home
+from softlookup_judge.naming.diagnose import diagnose
 
 
 def rounds(task, slugs, questions):

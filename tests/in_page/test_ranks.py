@@ -8,20 +8,20 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from softlookup.authoring import find_root
-from softlookup.checking.baked import bake
-from softlookup.checking.catalogue import Catalogue
-from softlookup.checking.facts import facts_of
-from softlookup.checking.home import Checker
-from softlookup.checking.judge import ask
-from softlookup.checking.local import LocalStudent
-from softlookup.checking.nudge import nudge
-from softlookup.checking.questions import questions_at_home
-from softlookup.checking.variant import variant_of
-from softlookup.in_page.packing import _in_numpy, library, why_not
-from softlookup.in_page.why import EFFECTS, EFFECTS_OF_RANKS, OTHER, SAME, SHAPE, STOPS, WAITS, why_questions
-from softlookup.widgets import RankPlayer
-from softlookup.widgets.interactive import without_comments
+from softlookup_course.in_page.packing import _in_numpy, library, why_not
+from softlookup_course.in_page.why import EFFECTS, EFFECTS_OF_RANKS, OTHER, SAME, SHAPE, STOPS, WAITS, why_questions
+from softlookup_course.widgets import RankPlayer
+from softlookup_course.widgets.interactive import without_comments
+from softlookup_judge.authoring import find_root
+from softlookup_judge.checking.baked import bake
+from softlookup_judge.checking.catalogue import Catalogue
+from softlookup_judge.checking.judge import ask
+from softlookup_judge.checking.local import LocalStudent
+from softlookup_judge.data.facts import facts_of
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.home import Checker
+from softlookup_judge.judging.questions import questions_at_home
+from softlookup_judge.naming.nudge import nudge
 
 sys.path.insert(0, str(find_root() / "tests" / "checking"))
 from rank_tasks import GATHERED, RIGHT, TASKS  # noqa: E402

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from softlookup.checking import get_task
-from softlookup.checking.baked import read
-from softlookup.checking.helping import SETTING
-from softlookup.in_page.packing import pack
-from softlookup.in_page.sealed import opened, sealed
+from softlookup_course.in_page.packing import pack
+from softlookup_course.in_page.sealed import opened, sealed
+from softlookup_judge import get_task
+from softlookup_judge.checking.baked import read
+from softlookup_judge.helping.helping import SETTING
 
 RIGHTS = [(np.arange(6.0).reshape(2, 3),), (np.array(3), np.array([True, False]))]
 

@@ -10,15 +10,15 @@ from dataclasses import replace
 import pytest
 from packs import packed
 
-from softlookup.checking import check, tasks
-from softlookup.checking.catalogue import CHAPTERS
-from softlookup.checking.inside.calm import calm_torch
-from softlookup.checking.inside.probe import run
-from softlookup.checking.notebook import published
-from softlookup.checking.published import answer, planted, solution
-from softlookup.checking.questions import questions_at_home
-from softlookup.checking.variant import variant_of
-from softlookup.in_page.packing import chosen, library, why_not
+from softlookup_course.in_page.packing import chosen, library, why_not
+from softlookup_inside.asking.calm import calm_torch
+from softlookup_inside.asking.probe import run
+from softlookup_judge import check, tasks
+from softlookup_judge.checking.catalogue import CHAPTERS
+from softlookup_judge.data.notebook import published
+from softlookup_judge.data.published import answer, planted, solution
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import questions_at_home
 
 
 def test_most_tasks_can_be_done_in_a_page():
@@ -175,7 +175,7 @@ def test_cells_of_a_chapter_run_after_those_before_them(page):
     assert page.ask({"do": "run", "cells": [*before, cell]}) == first, "chance begins anew at each run"
     reply = page.ask({"do": "run", "cells": [*before, "model.DecoderLM"]})
     assert "The models need torch" in reply["error"] and "line 1" in reply["error"]
-    table = "from softlookup.figures.page import table\ntable({'a': ['x|y', 2], 'b': [0.5, 0.25]})"
+    table = "from softlookup_course.figures.page import table\ntable({'a': ['x|y', 2], 'b': [0.5, 0.25]})"
     assert page.ask({"do": "run", "cells": [table]})["tables"] == [[["a", "b"], ["x|y", "0.500"], ["2", "0.250"]]]
-    drawn = "from softlookup.figures import show"
+    drawn = "from softlookup_course.figures import show"
     assert "Pictures need JupyterLab" in page.ask({"do": "run", "cells": [drawn]})["error"]

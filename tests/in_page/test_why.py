@@ -6,13 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from softlookup.checking.catalogue import get_task
-from softlookup.checking.inside.probe import run
-from softlookup.checking.kernels import settled, without_numbers
-from softlookup.checking.published import answer, solution
-from softlookup.checking.questions import questions_at_home
-from softlookup.checking.variant import variant_of
-from softlookup.in_page.why import (
+from softlookup_course.in_page.why import (
     EFFECTS,
     EFFECTS_OF_TEXT,
     MOST,
@@ -24,6 +18,12 @@ from softlookup.in_page.why import (
     can_ask,
     why_questions,
 )
+from softlookup_inside.asking.probe import run
+from softlookup_judge.checking.catalogue import get_task
+from softlookup_judge.data.published import answer, solution
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.kernels import settled, without_numbers
+from softlookup_judge.judging.questions import questions_at_home
 
 SCORES = "def scores(q, k):\n    return q @ np.swapaxes(k, -1, -2)"
 SOFTMAX = (
@@ -32,7 +32,7 @@ SOFTMAX = (
 
 
 def in_numpy(task_id):
-    from softlookup.in_page.packing import _in_numpy
+    from softlookup_course.in_page.packing import _in_numpy
 
     variant = variant_of(get_task(task_id))
     return variant, [case for each in questions_at_home(variant).cases if (case := _in_numpy(each))]

@@ -12,8 +12,8 @@ import torch
 from benchmarks import writer as bench
 from benchmarks.harness import measured
 from softlookup.model import load_writer
-from softlookup.model.config import Config
-from softlookup.model.language import DecoderLM
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.language import DecoderLM
 from softlookup.text.grammar import sample
 
 KEPT = json.loads((Path(__file__).parents[2] / "book" / "measured" / "writer.json").read_text(encoding="utf-8"))

@@ -8,11 +8,11 @@ import contextlib
 import torch
 from test_against_huggingface import in_double
 
-from softlookup.model._decoder_weights import _NORMS, _WHOLE, LAYER_NAMES
-from softlookup.model._renaming import layers, shapes, spread, translated
-from softlookup.model.config import Config
-from softlookup.model.language import DecoderLM
-from softlookup.model.published import llama_config, llama_weights
+from softlookup.model.parts.config import Config
+from softlookup.model.published._decoder_weights import _NORMS, _WHOLE, LAYER_NAMES
+from softlookup.model.published._renaming import layers, shapes, spread, translated
+from softlookup.model.published.families import llama_config, llama_weights
+from softlookup.model.whole.language import DecoderLM
 
 V, D, N, K, H, L = 40, 24, 4, 2, 6, 4
 EXACT = {"rtol": 1e-9, "atol": 1e-9}

@@ -16,11 +16,9 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from softlookup.model.config import Config
-from softlookup.model.generate import generate
-from softlookup.model.language import DecoderLM, EncoderLM
-from softlookup.model.minilm import load_minilm
-from softlookup.model.published import (
+from softlookup.model.decoding.generate import generate
+from softlookup.model.parts.config import Config
+from softlookup.model.published.families import (
     bert_config,
     bert_weights,
     gpt2_config,
@@ -28,9 +26,11 @@ from softlookup.model.published import (
     llama_config,
     llama_weights,
 )
-from softlookup.model.published_pairs import marian_config, marian_weights, t5_config, t5_weights
-from softlookup.model.transformer import Transformer
-from softlookup.model.vision import ViT
+from softlookup.model.published.minilm import load_minilm
+from softlookup.model.published.pairs import marian_config, marian_weights, t5_config, t5_weights
+from softlookup.model.whole.language import DecoderLM, EncoderLM
+from softlookup.model.whole.transformer import Transformer
+from softlookup.model.whole.vision import ViT
 
 V = 60
 

@@ -11,10 +11,10 @@ import pytest
 import torch
 from torch import nn
 
-from softlookup.model.config import Config
-from softlookup.model.layers import Layer
-from softlookup.model.stack import Decoder, Encoder
-from softlookup.model.transformer import Transformer
+from softlookup.model.parts.config import Config
+from softlookup.model.parts.layers import Layer
+from softlookup.model.whole.stack import Decoder, Encoder
+from softlookup.model.whole.transformer import Transformer
 
 D, N, F, L, B, T, S = 12, 3, 20, 2, 3, 6, 5
 EXACT = {"rtol": 1e-12, "atol": 1e-12}

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy_language import Seen, ToyLanguage, table_step
 
-from softlookup.model.beam import Node, beam_search, length_penalty_of
-from softlookup.model.generate import generate
+from softlookup.model.decoding.beam import Node, beam_search, length_penalty_of
+from softlookup.model.decoding.generate import generate
 
 END, PAD = 1, 0
 INF = math.inf

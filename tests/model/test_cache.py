@@ -7,10 +7,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.model.cache import KVCache, LayerCache
-from softlookup.model.config import Config, Positions
-from softlookup.model.language import DecoderLM
-from softlookup.model.transformer import Transformer
+from softlookup.model.parts.cache import KVCache, LayerCache
+from softlookup.model.parts.config import Config, Positions
+from softlookup.model.whole.language import DecoderLM
+from softlookup.model.whole.transformer import Transformer
 
 POSITIONS = list(Positions.__args__)
 EXACT = {"rtol": 1e-10, "atol": 1e-10}

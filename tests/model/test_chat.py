@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from softlookup.model.chat import ChatModel
-from softlookup.model.generate import generate
+from softlookup.model.decoding.generate import generate
+from softlookup.model.published.chat import ChatModel
 
 
 def test_a_prompt_has_a_turn_for_each_who_speaks(tiny_chat):

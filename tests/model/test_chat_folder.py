@@ -8,8 +8,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from softlookup.model import DecoderLM
-from softlookup.model.chat_folder import load_chat
-from softlookup.model.published import gpt2_config, gpt2_weights
+from softlookup.model.published.chat_folder import load_chat
+from softlookup.model.published.families import gpt2_config, gpt2_weights
 from softlookup.post_training.tune_data import read_examples
 from tests.post_training.tiny_folder import NAMES, write_tiny_folder
 

@@ -11,7 +11,7 @@ import torch
 from compiled_models import MODELS
 
 from softlookup.model import CausalMask, Config, DecoderLM, MultiHeadAttention
-from softlookup.model import attention as attention_module
+from softlookup.model.parts import attention as attention_module
 
 IDS = torch.tensor([[4, 5, 6, 7, 8], [9, 10, 11, 0, 0]])
 
@@ -78,7 +78,7 @@ def test_a_decoder_makes_no_matrix_where_causal_alone_is_asked(monkeypatch):
         seen.append(mask)
         return fused(q, k, v, mask, **options)
 
-    monkeypatch.setattr("softlookup.model.multihead.fused_attention", watching)
+    monkeypatch.setattr("softlookup.model.parts.multihead.fused_attention", watching)
     model = DecoderLM(Config(50, d_model=16, n_heads=2, n_layers=2, d_hidden=24)).eval()
     model(IDS)
     assert seen == [CausalMask()] * 2

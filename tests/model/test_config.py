@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from softlookup.live import pack
-from softlookup.model.config import Config
-from softlookup.model.fast_step import FastStep
-from softlookup.model.language import DecoderLM, EncoderLM
-from softlookup.model.layers import norm_of
-from softlookup.model.norms import LayerNorm, RMSNorm
-from softlookup.model.transformer import Transformer
-from softlookup.model.translator import Translator, load_translator
-from softlookup.model.writer import Writer, load_writer
+from softlookup.model.decoding.fast_step import FastStep
+from softlookup.model.parts.config import Config
+from softlookup.model.parts.layers import norm_of
+from softlookup.model.parts.norms import LayerNorm, RMSNorm
+from softlookup.model.published.translator import Translator, load_translator
+from softlookup.model.published.writer import Writer, load_writer
+from softlookup.model.whole.language import DecoderLM, EncoderLM
+from softlookup.model.whole.transformer import Transformer
 from softlookup.serving import Blocks, ModelRunner
 from softlookup.training.fast import FastLoss
 

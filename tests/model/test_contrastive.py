@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import nn
 
-from softlookup.model.config import Config
-from softlookup.model.contrastive import MAX_SCALE, ImageTextPair
-from softlookup.model.text_encoder import TextEncoder, mean_pool
-from softlookup.model.vision import ViT
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.contrastive import MAX_SCALE, ImageTextPair
+from softlookup.model.whole.text_encoder import TextEncoder, mean_pool
+from softlookup.model.whole.vision import ViT
 
 SMALL = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_hidden": 24, "dropout": 0.0}
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from softlookup.model import load_writer
-from softlookup.model.writer import SHIPPED, Writer
+from softlookup.model.published.writer import SHIPPED, Writer
 from softlookup.text.bpe import BytePairTokenizer
 
 SCENE = "ROMEO:\nWhat light is"

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import zeros
 
-from softlookup.model.delta_rule import gated_delta_rule, gated_delta_rule_step
+from softlookup.model.parts.delta_rule import gated_delta_rule, gated_delta_rule_step
 
 
 def draw(seed, t=11, dtype=torch.float64, batch=(2, 3)):

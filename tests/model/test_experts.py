@@ -5,9 +5,9 @@ import torch
 from modern_twins import EXACT, NAMES, OURS, THEIRS, L, all_in_float64, lively, rows, step_by_step
 from torch import zeros
 
-from softlookup.model._renaming import shapes, translated
-from softlookup.model.experts import Experts, Router, balanced_bias, expert_load
-from softlookup.model.language import DecoderLM
+from softlookup.model.parts.experts import Experts, Router, balanced_bias, expert_load
+from softlookup.model.published._renaming import shapes, translated
+from softlookup.model.whole.language import DecoderLM
 
 D, E, F = 8, 6, 5
 

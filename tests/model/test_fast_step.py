@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from softlookup.model.beam import beam_search
-from softlookup.model.cache import KVCache
-from softlookup.model.config import Config
-from softlookup.model.fast_step import FastStep, _packing_pays
-from softlookup.model.generate import generate
-from softlookup.model.language import DecoderLM, EncoderLM
-from softlookup.model.transformer import Transformer
+from softlookup.model.decoding.beam import beam_search
+from softlookup.model.decoding.fast_step import FastStep, _packing_pays
+from softlookup.model.decoding.generate import generate
+from softlookup.model.parts.cache import KVCache
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.language import DecoderLM, EncoderLM
+from softlookup.model.whole.transformer import Transformer
 
 SMALL = Config(11, d_model=12, n_heads=2, n_layers=2, d_hidden=20, max_length=40, dropout=0.3)
 ALL_BIASES = {"attention_bias": True, "hidden_bias": True, "output_bias": True}
@@ -141,7 +141,7 @@ def test_positions_turn_short_floats_as_the_plain_model_does(positions):
 
 @pytest.mark.parametrize("pays", [True, False])
 def test_weights_are_packed_for_several_rows_in_float32_where_that_pays(device, monkeypatch, pays):
-    monkeypatch.setattr("softlookup.model.fast_step._packing_pays", lambda: pays)
+    monkeypatch.setattr("softlookup.model.decoding.fast_step._packing_pays", lambda: pays)
     for dtype, rows in ((torch.float32, 1), (torch.float32, 2), (torch.float64, 2)):
         model = made(DecoderLM, {}, device, dtype)
         fast = FastStep(model)

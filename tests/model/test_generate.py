@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy_language import Seen, ToyLanguage, table_step
 
-from softlookup.model.generate import generate
-from softlookup.model.sampling import next_token_probabilities, pick
-from softlookup.model.stepping import Prefixes
+from softlookup.model.decoding.generate import generate
+from softlookup.model.decoding.sampling import next_token_probabilities, pick
+from softlookup.model.decoding.stepping import Prefixes
 
 END, PAD = 1, 0
 

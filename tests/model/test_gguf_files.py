@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softlookup.model.gguf_files import read_gguf
+from softlookup.model.published.gguf_files import read_gguf
 
 TYPES = {"F32": 0, "F16": 1, "Q4_1": 3, "Q8_0": 8, "Q2_K": 10}
 

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from softlookup.model.config import Config, Positions
-from softlookup.model.language import DecoderLM, EncoderLM
-from softlookup.model.layers import Layer
-from softlookup.model.trace import Trace
+from softlookup.model.parts.config import Config, Positions
+from softlookup.model.parts.layers import Layer
+from softlookup.model.parts.trace import Trace
+from softlookup.model.whole.language import DecoderLM, EncoderLM
 
 POSITIONS = list(Positions.__args__)
 EXACT = {"rtol": 1e-10, "atol": 1e-10}

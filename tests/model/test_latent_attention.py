@@ -6,14 +6,14 @@ import pytest
 import torch
 from modern_twins import EXACT, NAMES, OURS, THEIRS, H, L, N, all_in_float64, lively, rows, step_by_step
 
-from softlookup.model._renaming import shapes, translated
-from softlookup.model.cache import LayerCache
-from softlookup.model.language import DecoderLM
-from softlookup.model.latent_attention import LatentAttention
-from softlookup.model.masks import causal_mask
-from softlookup.model.positions import RotaryPositions
-from softlookup.model.rotary_scaling import RotaryScaling
-from softlookup.model.trace import Trace
+from softlookup.model.parts.cache import LayerCache
+from softlookup.model.parts.latent_attention import LatentAttention
+from softlookup.model.parts.masks import causal_mask
+from softlookup.model.parts.positions import RotaryPositions
+from softlookup.model.parts.rotary_scaling import RotaryScaling
+from softlookup.model.parts.trace import Trace
+from softlookup.model.published._renaming import shapes, translated
+from softlookup.model.whole.language import DecoderLM
 
 SIZES = {"d_latent": 10, "head_width": 6, "rotary_width": 4, "value_width": 5}
 T = 7

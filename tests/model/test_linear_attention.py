@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import zeros
 
 from softlookup import model
-from softlookup.model.linear_attention import LinearState, feature_of, linear_attention, linear_attention_step
+from softlookup.model.parts.linear_attention import LinearState, feature_of, linear_attention, linear_attention_step
 from softlookup.reference.linear_attention import linear_attention as written_out
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.bfloat16: 3e-2}

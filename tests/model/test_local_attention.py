@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import zeros
 
-from softlookup.model.attention import attend
-from softlookup.model.local_attention import local_attention
+from softlookup.model.parts.attention import attend
+from softlookup.model.parts.local_attention import local_attention
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.bfloat16: 3e-2}
 

@@ -8,8 +8,9 @@ import torch
 from torch import nn
 
 from softlookup.model import Config, DecoderLM, FastStep
-from softlookup.model.decoder_parts import DecoderParts
-from softlookup.model.lora import (
+from softlookup.model.parts.decoder_parts import DecoderParts
+from softlookup.model.published.families import llama_config, llama_weights
+from softlookup.model.published.lora import (
     add_lora,
     count_lora,
     load_adapter,
@@ -19,8 +20,7 @@ from softlookup.model.lora import (
     read_adapter_config,
     save_adapter,
 )
-from softlookup.model.published import llama_config, llama_weights
-from softlookup.model.weights import CheckpointError, read_tensors, write_tensors
+from softlookup.model.whole.weights import CheckpointError, read_tensors, write_tensors
 
 IDS = torch.tensor([[5, 9, 200, 31, 7]])
 ALL = ("w_q", "w_k", "w_v", "w_o", "w_gate", "w_1", "w_2")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from softlookup.model import minilm
-from softlookup.model.minilm import load_minilm
+from softlookup.model.published import minilm
+from softlookup.model.published.minilm import load_minilm
 
 
 @pytest.fixture(scope="module")

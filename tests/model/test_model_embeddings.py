@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from softlookup.model.embeddings import TokenEmbedding
+from softlookup.model.parts.embeddings import TokenEmbedding
 from softlookup.reference import embeddings as reference
 
 V, D = 11, 6

@@ -9,7 +9,7 @@ from transformers import LlamaConfig, T5Config
 from transformers.models.llama.modeling_llama import LlamaMLP
 from transformers.models.t5.modeling_t5 import T5DenseGatedActDense
 
-from softlookup.model.feedforward import FeedForward
+from softlookup.model.parts.feedforward import FeedForward
 from softlookup.reference import feedforward as reference
 
 D, HIDDEN = 5, 8

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from softlookup.model.initialise import he_, xavier_
+from softlookup.model.parts.initialise import he_, xavier_
 
 
 def test_xavier_is_uniform_within_the_range_of_the_paper(device):

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.model.masks import causal_mask, combine_masks, padding_mask, window_mask
+from softlookup.model.parts.masks import causal_mask, combine_masks, padding_mask, window_mask
 from softlookup.reference import masks as reference
 
 SMALL = st.integers(1, 6)

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from transformers.models.llama.modeling_llama import LlamaRMSNorm
 
-from softlookup.model import norms
+from softlookup.model.parts import norms
 from softlookup.reference import norms as reference
 
 D = 7

@@ -12,7 +12,7 @@ from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
 from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
 
-from softlookup.model.positions import (
+from softlookup.model.parts.positions import (
     LearnedPositions,
     RotaryPositions,
     SinusoidalPositions,

@@ -12,9 +12,9 @@ from torch import nn
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
-from softlookup.model.distance import ALiBi, T5Bias, alibi_slopes, relative_positions, t5_bucket
-from softlookup.model.positions import sinusoids_at
-from softlookup.model.relative import ShawBias, TransformerXLBias, relative_shift
+from softlookup.model.parts.distance import ALiBi, T5Bias, alibi_slopes, relative_positions, t5_bucket
+from softlookup.model.parts.positions import sinusoids_at
+from softlookup.model.parts.relative import ShawBias, TransformerXLBias, relative_shift
 from softlookup.reference import positions as reference
 
 B, N, T, S, H, D = 2, 3, 4, 6, 5, 8

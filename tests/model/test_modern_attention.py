@@ -26,15 +26,15 @@ from modern_twins import (
     twins,
 )
 
-from softlookup.model.cache import KVCache, LayerCache
-from softlookup.model.config import Config
-from softlookup.model.fast_step import FastStep
-from softlookup.model.language import DecoderLM
-from softlookup.model.masks import causal_mask
-from softlookup.model.multihead import MultiHeadAttention
-from softlookup.model.positions import RotaryPositions
-from softlookup.model.trace import Trace
-from softlookup.model.transformer import Transformer
+from softlookup.model.decoding.fast_step import FastStep
+from softlookup.model.parts.cache import KVCache, LayerCache
+from softlookup.model.parts.config import Config
+from softlookup.model.parts.masks import causal_mask
+from softlookup.model.parts.multihead import MultiHeadAttention
+from softlookup.model.parts.positions import RotaryPositions
+from softlookup.model.parts.trace import Trace
+from softlookup.model.whole.language import DecoderLM
+from softlookup.model.whole.transformer import Transformer
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.model.objectives import (
+from softlookup.model.whole.objectives import (
     contrastive_loss,
     cross_entropy,
     label_smoothing,

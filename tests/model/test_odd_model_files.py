@@ -12,11 +12,11 @@ from safetensors.torch import save_file
 from torch import nn
 
 from softlookup.model import Config, DecoderLM, load_writer
-from softlookup.model import weights as files
-from softlookup.model.chat_folder import load_chat
-from softlookup.model.gguf_files import read_gguf
-from softlookup.model.lora import add_lora, load_adapter, merge_lora, save_adapter
-from softlookup.model.weights import CheckpointError, load_weights, read_tensors, save_weights
+from softlookup.model.published.chat_folder import load_chat
+from softlookup.model.published.gguf_files import read_gguf
+from softlookup.model.published.lora import add_lora, load_adapter, merge_lora, save_adapter
+from softlookup.model.whole import weights as files
+from softlookup.model.whole.weights import CheckpointError, load_weights, read_tensors, save_weights
 from softlookup.text.bpe import BytePairTokenizer
 from tests.model.test_gguf_files import TENSORS, VALUES, gguf_bytes, text
 from tests.odd_files import TEXTS, odd_fields, refusal

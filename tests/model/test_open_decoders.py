@@ -11,12 +11,12 @@ from softlookup.describing.filled_entries import decoder_defaults
 from softlookup.describing.read_layers import DECODERS
 from softlookup.describing.runnable import RUNNABLE, TURN_PART_OF_A_HEAD
 from softlookup.model import Config, DecoderLM, decoder_config, decoder_weights
-from softlookup.model.cache import LayerCache
-from softlookup.model.decoder_parts import DecoderParts, DeltaLayers
-from softlookup.model.delta_mixer import GatedDeltaMixer
-from softlookup.model.experts import Router
-from softlookup.model.positions import RotaryPositions
-from softlookup.model.rotary_scaling import RotaryScaling
+from softlookup.model.parts.cache import LayerCache
+from softlookup.model.parts.decoder_parts import DecoderParts, DeltaLayers
+from softlookup.model.parts.delta_mixer import GatedDeltaMixer
+from softlookup.model.parts.experts import Router
+from softlookup.model.parts.positions import RotaryPositions
+from softlookup.model.parts.rotary_scaling import RotaryScaling
 from softlookup.roofline import config_json
 
 pytest.importorskip("transformers", reason="transformers is not installed")

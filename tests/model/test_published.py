@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from softlookup.model.language import DecoderLM, EncoderLM
-from softlookup.model.published import bert_config, bert_weights, gpt2_config, gpt2_weights, llama_config
-from softlookup.model.published_pairs import marian_config, t5_config
-from softlookup.model.transformer import Transformer
+from softlookup.model.published.families import bert_config, bert_weights, gpt2_config, gpt2_weights, llama_config
+from softlookup.model.published.pairs import marian_config, t5_config
+from softlookup.model.whole.language import DecoderLM, EncoderLM
+from softlookup.model.whole.transformer import Transformer
 
 # What stands in the config.json of published models, as far as it says how they are built.
 BERT = {

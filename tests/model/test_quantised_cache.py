@@ -4,8 +4,8 @@ import pytest
 import torch
 from modern_twins import made, rows, step_by_step
 
-from softlookup.model.cache import LayerCache
-from softlookup.model.quantised_cache import QuantisedCache
+from softlookup.model.decoding.quantised_cache import QuantisedCache
+from softlookup.model.parts.cache import LayerCache
 
 
 def seeded(seed, *shape):

@@ -9,12 +9,12 @@ import pytest
 import torch
 from modern_twins import EXACT, OURS, THEIRS, H, V, all_in_float64, assert_twins, made, step_by_step, twins
 
-from softlookup.model._folders import read_folder
-from softlookup.model.fast_step import FastStep
-from softlookup.model.language import DecoderLM
-from softlookup.model.positions import RotaryPositions
-from softlookup.model.rotary_scaling import RotaryScaling
-from softlookup.model.weights import save_weights
+from softlookup.model.decoding.fast_step import FastStep
+from softlookup.model.parts.positions import RotaryPositions
+from softlookup.model.parts.rotary_scaling import RotaryScaling
+from softlookup.model.published._folders import read_folder
+from softlookup.model.whole.language import DecoderLM
+from softlookup.model.whole.weights import save_weights
 from softlookup.text.bpe import BytePairTokenizer
 
 YARN = RotaryScaling("yarn", 4.0, trained_length=16, fast_turns=2.0, slow_turns=0.25)

@@ -13,7 +13,7 @@ from transformers.generation.logits_process import (
     TopPLogitsWarper,
 )
 
-from softlookup.model.sampling import largest, log_probabilities, next_token_probabilities, pick
+from softlookup.model.decoding.sampling import largest, log_probabilities, next_token_probabilities, pick
 
 INF = math.inf
 

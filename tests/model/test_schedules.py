@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.model.schedules import inverse_square_root, noam, warmup_cosine, warmup_hold_decay
+from softlookup.model.whole.schedules import inverse_square_root, noam, warmup_cosine, warmup_hold_decay
 
 
 def rates_of(scheduler, optimizer, n):

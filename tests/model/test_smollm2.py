@@ -9,13 +9,19 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.model import smollm2
-from softlookup.model.fast_step import FastStep
-from softlookup.model.generate import generate
-from softlookup.model.gguf_files import GgufFile, read_gguf
-from softlookup.model.language import DecoderLM
-from softlookup.model.published import llama_config, llama_weights
-from softlookup.model.smollm2 import checked_file, llama_description, llama_tensors, load_smollm2, paired_by_halves
+from softlookup.model.decoding.fast_step import FastStep
+from softlookup.model.decoding.generate import generate
+from softlookup.model.published import smollm2
+from softlookup.model.published.families import llama_config, llama_weights
+from softlookup.model.published.gguf_files import GgufFile, read_gguf
+from softlookup.model.published.smollm2 import (
+    checked_file,
+    llama_description,
+    llama_tensors,
+    load_smollm2,
+    paired_by_halves,
+)
+from softlookup.model.whole.language import DecoderLM
 
 try:
     checked_file()
@@ -198,7 +204,10 @@ def their_tokenizer(file):
 
 @needs_package
 def test_ids_are_those_of_the_tokenizers_library(chat, their_tokenizer):
-    texts = [*TEXTS, *(Path(__file__).parents[2] / name for name in ("README.md", "lib/softlookup/model/chat.py"))]
+    texts = [
+        *TEXTS,
+        *(Path(__file__).parents[2] / name for name in ("README.md", "lib/library/softlookup/model/published/chat.py")),
+    ]
     for text in texts:
         text = text if isinstance(text, str) else text.read_text(encoding="utf-8")
         ids = their_tokenizer.encode(text).ids

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from softlookup.model import Config, DecoderLM, Transformer, generate
-from softlookup.model.static_step import StaticStep
+from softlookup.model.decoding.static_step import StaticStep
 
 V = 50
 SMALL = Config(V, d_model=32, n_heads=4, n_layers=2, d_hidden=48, max_length=100, pre_norm=True)

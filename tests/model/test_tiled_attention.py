@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from torch import zeros
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from softlookup.model.attention import attend
-from softlookup.model.tiled_attention import tiled_attention
+from softlookup.model.parts.attention import attend
+from softlookup.model.parts.tiled_attention import tiled_attention
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.bfloat16: 3e-2}
 BATCHES = [(), (2,), (2, 3)]

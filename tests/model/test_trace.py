@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from softlookup.model.config import Config
-from softlookup.model.language import DecoderLM, EncoderLM
-from softlookup.model.trace import Trace
-from softlookup.model.transformer import Transformer
+from softlookup.model.parts.config import Config
+from softlookup.model.parts.trace import Trace
+from softlookup.model.whole.language import DecoderLM, EncoderLM
+from softlookup.model.whole.transformer import Transformer
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 B, T, S, D, N, H, L, V = 2, 5, 4, 12, 4, 6, 3, 11

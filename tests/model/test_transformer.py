@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from softlookup.model.config import Config, Positions
-from softlookup.model.language import DecoderLM
-from softlookup.model.layers import Layer
-from softlookup.model.stack import Decoder
-from softlookup.model.trace import Trace
-from softlookup.model.transformer import Transformer
+from softlookup.model.parts.config import Config, Positions
+from softlookup.model.parts.layers import Layer
+from softlookup.model.parts.trace import Trace
+from softlookup.model.whole.language import DecoderLM
+from softlookup.model.whole.stack import Decoder
+from softlookup.model.whole.transformer import Transformer
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 V, D, N, F = 11, 16, 4, 20

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from softlookup.model import load_translator
-from softlookup.model.translator import SHIPPED, Translator
+from softlookup.model.published.translator import SHIPPED, Translator
 
 SENTENCES = [
     "A dog runs across a green field.",

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from softlookup.model.trace import Trace
-from softlookup.model.vision import ViT, patchify, unpatchify
+from softlookup.model.parts.trace import Trace
+from softlookup.model.whole.vision import ViT, patchify, unpatchify
 
 SMALL = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_hidden": 24, "dropout": 0.0}
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.curriculum.vendored import checkout
+from softlookup_course.curriculum.vendored import checkout
 
 pytestmark = pytest.mark.slow
 
 
 def run(*words: str) -> str:
     """Run a command of the course as its own process; the folder's extensions are those of a build."""
-    command = [sys.executable, "-m", "softlookup.cli", *words]
+    command = [sys.executable, "-m", "softlookup_command", *words]
     done = subprocess.run(command, cwd=checkout(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout

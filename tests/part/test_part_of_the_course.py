@@ -4,8 +4,15 @@ import json
 import re
 from pathlib import Path
 
-from softlookup.part import chapters_of, contents, keep_to_notebook, left_out_sentence, schedule_page, write_pages
-from softlookup.part.contents import files
+from softlookup_course.part import (
+    chapters_of,
+    contents,
+    keep_to_notebook,
+    left_out_sentence,
+    schedule_page,
+    write_pages,
+)
+from softlookup_course.part.contents import files
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from softlookup.model.weights import write_tensors
+from softlookup.model.whole.weights import write_tensors
 from softlookup.text.pieces import byte_characters
 
 NAMES = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]

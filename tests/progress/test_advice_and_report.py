@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.checking import tasks
-from softlookup.checking.catalogue import CHAPTERS
-from softlookup.curriculum import NAMES, needed
-from softlookup.progress import ChapterState, TaskState, advise, as_json, as_script, as_text
+from softlookup_course.curriculum import NAMES, needed
+from softlookup_course.progress import ChapterState, TaskState, advise, as_json, as_script, as_text
+from softlookup_judge import tasks
+from softlookup_judge.checking.catalogue import CHAPTERS
 
 
 def chapters(states: dict[str, str], named: tuple[str, ...] = (), **more: object) -> list[ChapterState]:

@@ -10,14 +10,14 @@ import pytest
 from nbformat import NotebookNode
 from test_reading_notebooks import NAME, ROOT, SOLVED, leave_verdict, save, verdict_record
 
-from softlookup.checking import get_task
-from softlookup.checking.catalogue import STANDARD
-from softlookup.checking.inside.source import text_hash
-from softlookup.checking.kept import KEPT_FILE, HelpOnTask, Judged
-from softlookup.grading.course.notebooks import grade_id
-from softlookup.grading.kept_at_home import keep
-from softlookup.grading.samples.handins import filled
-from softlookup.progress import as_json, as_text, chapter_as_text, read_file_of, read_folder
+from softlookup_course.at_home.kept_at_home import keep
+from softlookup_course.progress import as_json, as_text, chapter_as_text, read_file_of, read_folder
+from softlookup_course.samples.handins import filled
+from softlookup_grader.course.notebooks import grade_id
+from softlookup_inside.asking.source import text_hash
+from softlookup_judge import get_task
+from softlookup_judge.checking.catalogue import STANDARD
+from softlookup_judge.helping.kept import KEPT_FILE, HelpOnTask, Judged
 
 MIX = SOLVED["04-mix"]
 NOW = datetime.now().astimezone()

@@ -9,16 +9,16 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from softlookup.authoring import find_root, read_solution, solution_cells
-from softlookup.checking import MIME, check, get_task, tasks
-from softlookup.checking.catalogue import STANDARD
-from softlookup.checking.inside.source import cell_hash, text_hash
-from softlookup.checking.result import HELP_MIME
-from softlookup.grading.course.notebooks import grade_id
-from softlookup.grading.samples.handins import filled
-from softlookup.grading.validate import rehearse
-from softlookup.progress import as_json, as_text, read_chapter, read_folder
-from softlookup.progress.report import as_script
+from softlookup_course.at_home.validate import rehearse
+from softlookup_course.progress import as_json, as_text, read_chapter, read_folder
+from softlookup_course.progress.report import as_script
+from softlookup_course.samples.handins import filled
+from softlookup_grader.course.notebooks import grade_id
+from softlookup_inside.asking.source import cell_hash, text_hash
+from softlookup_judge import MIME, check, get_task, tasks
+from softlookup_judge.authoring import find_root, read_solution, solution_cells
+from softlookup_judge.checking.catalogue import STANDARD
+from softlookup_judge.data.result import HELP_MIME
 
 ROOT = find_root()
 NAME = "04_one_head"

@@ -10,12 +10,10 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
-from softlookup.authoring import find_root
-from softlookup.authoring.build import read_ungraded, ungraded
-from softlookup.cli import main
-from softlookup.progress.assistants import assistants_files
-from softlookup.progress.report import SCRIPT
-from softlookup.progress.workplace import (
+from softlookup_command import main
+from softlookup_course.progress.assistants import assistants_files
+from softlookup_course.progress.report import SCRIPT
+from softlookup_course.progress.workplace import (
     START,
     WELCOME,
     WORK,
@@ -24,6 +22,8 @@ from softlookup.progress.workplace import (
     lab_environment,
     notebooks_folder,
 )
+from softlookup_judge.authoring import find_root
+from softlookup_judge.authoring.build import read_ungraded, ungraded
 
 ROOT = find_root()
 NAME = "00_before_you_start"
@@ -117,7 +117,7 @@ def test_a_page_for_assistants_that_was_changed_or_deleted_stays_so(checkout):
 def test_an_older_page_for_assistants_is_renewed(checkout, monkeypatch):
     give_out(checkout)
     newer = {**assistants_files(), "AGENTS.md": b"newer"}
-    monkeypatch.setattr("softlookup.progress.workplace.assistants_files", lambda: newer)
+    monkeypatch.setattr("softlookup_course.progress.workplace.assistants_files", lambda: newer)
     give_out(checkout)
     assert (checkout / WORK / "AGENTS.md").read_bytes() == b"newer"
 
@@ -157,8 +157,8 @@ def test_progress_refuses_a_folder_without_notebooks(tmp_path):
 
 
 def test_the_welcome_notebook_runs_passes_once_and_names_the_mistake(tmp_path, monkeypatch):
-    from softlookup.checking import MIME
-    from softlookup.grading.validate import rehearse
+    from softlookup_course.at_home.validate import rehearse
+    from softlookup_judge import MIME
 
     monkeypatch.setenv("PATH", lab_environment()["PATH"])
     path = tmp_path / "my_work" / "welcome" / "welcome.ipynb"

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softlookup import quiz
-from softlookup.figures.page import grid
+from softlookup_course import quiz
+from softlookup_course.figures.page import grid
 
 PAGES = sorted((Path(__file__).resolve().parents[2] / "book").glob("[0-9][0-9]_*.md"))
 CELL = re.compile(

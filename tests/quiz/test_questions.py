@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from softlookup import reference
-from softlookup.checking import get_task
-from softlookup.quiz import Cell, Guess, Number, Row, Shape, ask
+from softlookup_course.quiz import Cell, Guess, Number, Row, Shape, ask
+from softlookup_judge import get_task
 
 ROOT_OF_FOUR = ("04.scale", "12 at H = 16?", ([[12]], 16), Number((0, 0)))
 

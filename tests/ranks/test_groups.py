@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from softlookup.ranks.in_process import run_here
-from softlookup.ranks.inside.recording import RankError
 from softlookup.ranks.on_torch import run_on_torch
 from softlookup.ranks.records import WorldError
+from softlookup_inside.ranks.recording import RankError
 
 
 def rows_and_columns(x, dist):

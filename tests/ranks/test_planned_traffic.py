@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.checking.catalogue import tasks
-from softlookup.checking.published import answer
-from softlookup.checking.variant import variant_of
 from softlookup.ranks import LinkSpeed, run_here
 from softlookup.roofline import Hardware, Layout, TrainingCluster, layout_cost
 from softlookup.roofline.planner_sizes import PlannerSizes
+from softlookup_judge.checking.catalogue import tasks
+from softlookup_judge.data.published import answer
+from softlookup_judge.data.variant import variant_of
 
 LINK = LinkSpeed(0.25, 1000.0, "slow")
 FAST = TrainingCluster(Hardware("fast", {"bfloat16": 1e30}, 1e30, 1e30, "made up"), LINK, LINK)

@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softlookup.checking.catalogue import tasks
-from softlookup.checking.inside.calling import inputs_for
-from softlookup.checking.oracle import expected_results
-from softlookup.checking.published import answer
-from softlookup.checking.questions import questions_at_home
-from softlookup.checking.ranks import rank_question
-from softlookup.checking.variant import variant_of
 from softlookup.ranks.in_process import as_results, run_here
-from softlookup.ranks.inside.packing import pack_inbox
 from softlookup.ranks.on_torch import run_on_torch
+from softlookup_inside.asking.calling import inputs_for
+from softlookup_inside.ranks.packing import pack_inbox
+from softlookup_judge.checking.catalogue import tasks
+from softlookup_judge.data.published import answer
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.oracle import expected_results
+from softlookup_judge.judging.questions import questions_at_home
+from softlookup_judge.judging.ranks import rank_question
 
 PROGRAMS = [
     (task, case) for task in tasks(19) for case in questions_at_home(variant_of(task)).cases if case.world in (2, 3, 4)

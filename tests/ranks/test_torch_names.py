@@ -11,8 +11,8 @@ import torch
 from torch import distributed
 
 from softlookup.ranks import RankError, run_here, run_on_torch
-from softlookup.ranks.inside.names import ALWAYS, EVERYTHING, NOT_HERE, offered
-from softlookup.ranks.inside.operations import Operations, P2POp
+from softlookup_inside.ranks.names import ALWAYS, EVERYTHING, NOT_HERE, offered
+from softlookup_inside.ranks.operations import Operations, P2POp
 from tests.ranks.tutorial_programs import TUTORIALS, all_tutorials
 
 X = np.arange(4.0)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from softlookup.ranks.in_process import run_here
-from softlookup.ranks.inside.dist import record
-from softlookup.ranks.inside.packing import MOST_ROWS, WIDTH, pack_inbox, unpack_inbox
-from softlookup.ranks.inside.recording import RankError
 from softlookup.ranks.records import WorldError
 from softlookup.ranks.world import run
+from softlookup_inside.ranks.dist import record
+from softlookup_inside.ranks.packing import MOST_ROWS, WIDTH, pack_inbox, unpack_inbox
+from softlookup_inside.ranks.recording import RankError
 
 X = np.arange(4.0)
 

@@ -11,12 +11,12 @@ from click.testing import CliRunner
 from published_files import FILES
 from tiny_decoders import tiny
 
-from softlookup.cli import main
 from softlookup.describing.filled_entries import decoder_defaults
 from softlookup.describing.read_layers import DECODERS
 from softlookup.roofline import config_json
 from softlookup.roofline.config_json import QUOTED
 from softlookup.roofline.glance import LONG, diagram, formulas, glance, glance_text, repeats
+from softlookup_command import main
 
 MEASURED = Path(__file__).parents[2] / "book" / "measured"
 GPT_OSS = """gpt_oss: 24 layers, width 2,880

@@ -5,7 +5,6 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from softlookup.cli import main
 from softlookup.roofline import (
     LINKS,
     Hardware,
@@ -17,6 +16,7 @@ from softlookup.roofline import (
     plan,
     planner_sizes,
 )
+from softlookup_command import main
 
 QWEN = config_json.QUOTED["Qwen3 30B-A3B"]
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from softlookup.model import Config, DecoderLM
-from softlookup.model.generate import generate
+from softlookup.model.decoding.generate import generate
 from softlookup.serving import (
     Blocks,
     Costs,

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from softlookup.model import Config, DecoderLM
-from softlookup.model.generate import generate
+from softlookup.model.decoding.generate import generate
 from softlookup.serving import StructuredStep, TokenMasks, compile_pattern
 from softlookup.serving.byte_pattern import byte_automaton
 

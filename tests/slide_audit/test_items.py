@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softlookup.slide_audit import MODULES, VERDICTS, Item, items, table
-from softlookup.slide_audit.rows import made
+from softlookup_course.slide_audit import MODULES, VERDICTS, Item, items, table
+from softlookup_course.slide_audit.rows import made
 
 ROOT = Path(__file__).resolve().parents[2]
 AUDITED = json.loads((Path(__file__).parent / "audited.json").read_text("utf-8"))
@@ -131,7 +131,7 @@ def test_every_file_of_rows_is_read():
 
 def test_tables_of_the_slides_can_be_read_where_the_reference_is_left_out():
     names = "first_head, identity_head, masks_004, positions_001, uniform_head"
-    code = f"import sys; sys.modules['softlookup.reference'] = None; from softlookup.slide_audit import {names}"
+    code = f"import sys; sys.modules['softlookup.reference'] = None; from softlookup_course.slide_audit import {names}"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.catalogue import tasks
-from softlookup.checking.published import solution
-from softlookup.checking.questions import questions_at_home
-from softlookup.checking.variant import variant_of
 from softlookup.tiles import Kernel
 from softlookup.tiles.on_triton import by_triton
+from softlookup_judge.checking.catalogue import tasks
+from softlookup_judge.data.published import solution
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import questions_at_home
 from tests.tiles import conformance, kernels
 
 ARCHITECTURES = (80, 90)

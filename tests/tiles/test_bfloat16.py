@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from softlookup.tiles import KernelError, jit, tl
-from softlookup.tiles.inside.halves import BFLOAT16, as_dtype
-from softlookup.tiles.inside.operations import compute
-from softlookup.tiles.inside.values import DTYPES, Literal, Value, common_dtype, name_of
+from softlookup_inside.tiles.halves import BFLOAT16, as_dtype
+from softlookup_inside.tiles.operations import compute
+from softlookup_inside.tiles.values import DTYPES, Literal, Value, common_dtype, name_of
 from tests.tiles.bodies import launched
 from tests.tiles.twice import INTERPRETED, import_triton
 

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import Answer
-from softlookup.checking.kernels import settled, without_numbers
 from softlookup.tiles import KernelError
-from softlookup.tiles.inside import recording
-from softlookup.tiles.inside.operations import NAMES
-from softlookup.tiles.inside.recording import MOST_ROWS, Record
-from softlookup.tiles.inside.tracing import record
+from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.probe import Answer
+from softlookup_inside.tiles import recording
+from softlookup_inside.tiles.operations import NAMES
+from softlookup_inside.tiles.recording import MOST_ROWS, Record
+from softlookup_inside.tiles.tracing import record
+from softlookup_judge.judging.kernels import settled, without_numbers
 from tests.tiles.bodies import kernel_of
 
 ADD = "tl.store(out + at, tl.load(x + at, mask=mask) + tl.load(y + at, mask=mask), mask=mask)"
@@ -207,7 +207,7 @@ FORGED: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
 def test_forged_record_is_refused_with_a_sentence(
     edit: Callable[[np.ndarray, np.ndarray], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("softlookup.checking.kernels.JUDGED_WORK_NS", 2 * 10**8)
+    monkeypatch.setattr("softlookup_judge.judging.kernels.JUDGED_WORK_NS", 2 * 10**8)
     answer = _judged(_edited(edit), _case())
     assert answer.failure is not None and answer.failure.kind in ("record", "outside", "input-written", "race", "work")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from softlookup.tiles import KernelError
-from softlookup.tiles.inside.tracing import record
+from softlookup_inside.tiles.tracing import record
 from tests.tiles import conformance
 from tests.tiles.compiling import ARCHITECTURES
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from softlookup.tiles import LaunchError, costs, replay
-from softlookup.tiles.inside.halves import BFLOAT16, as_dtype
-from softlookup.tiles.inside.operations import OPERATIONS, compute
-from softlookup.tiles.inside.overflow import carried, wrapped
-from softlookup.tiles.inside.tracing import record
-from softlookup.tiles.inside.values import DTYPES, KernelError
+from softlookup_inside.tiles.halves import BFLOAT16, as_dtype
+from softlookup_inside.tiles.operations import OPERATIONS, compute
+from softlookup_inside.tiles.overflow import carried, wrapped
+from softlookup_inside.tiles.tracing import record
+from softlookup_inside.tiles.values import DTYPES, KernelError
 from tests.tiles.bodies import kernel_of
 
 SIDE = 128

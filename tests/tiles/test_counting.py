@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import Answer
-from softlookup.checking.kernels import results, settled, without_numbers
-from softlookup.checking.limits import excess_in_words
 from softlookup.tiles import LaunchError, Traffic, jit, tl
-from softlookup.tiles.inside.tracing import record
+from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.probe import Answer
+from softlookup_inside.tiles.tracing import record
+from softlookup_judge.data.limits import excess_in_words
+from softlookup_judge.judging.kernels import results, settled, without_numbers
 from tests.tiles.bodies import kernel_of, launched
 
 ADD = "tl.store(out + at, tl.load(x + at, mask=mask) + tl.load(y + at, mask=mask), mask=mask)"

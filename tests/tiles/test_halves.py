@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from softlookup.tiles.inside.halves import as_dtype
-from softlookup.tiles.inside.operations import DTYPES, compute
+from softlookup_inside.tiles.halves import as_dtype
+from softlookup_inside.tiles.operations import DTYPES, compute
 
 HALF = np.dtype(np.float16)
 EVERY = np.arange(2**16, dtype=np.uint16).view(np.float16)

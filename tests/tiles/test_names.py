@@ -8,8 +8,8 @@ import pytest
 
 from softlookup import tiles
 from softlookup.tiles import KernelError, tl
-from softlookup.tiles.inside.names import REASONS, refusal, refusal_of_method
-from softlookup.tiles.inside.tile import METHODS, ChipTile
+from softlookup_inside.tiles.names import REASONS, refusal, refusal_of_method
+from softlookup_inside.tiles.tile import METHODS, ChipTile
 from tests.tiles.bodies import launched
 from tests.tiles.twice import import_triton
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from softlookup.tiles import Traffic, cdiv, jit, tl
-from softlookup.tiles.inside.tracing import record
 from softlookup.tiles.replay import Step, replay
+from softlookup_inside.tiles.tracing import record
 from tests.tiles.bodies import kernel_of, launched
 
 X = np.arange(100, dtype=np.float32)

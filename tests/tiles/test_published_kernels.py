@@ -12,13 +12,13 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from softlookup.checking.catalogue import tasks
-from softlookup.checking.inside.case import Case
-from softlookup.checking.kernels import results
-from softlookup.checking.questions import questions_at_home
-from softlookup.checking.variant import variant_of
 from softlookup.tiles import cdiv, jit, tl
-from softlookup.tiles.inside.tracing import record
+from softlookup_inside.asking.case import Case
+from softlookup_inside.tiles.tracing import record
+from softlookup_judge.checking.catalogue import tasks
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.kernels import results
+from softlookup_judge.judging.questions import questions_at_home
 from tests.tiles.twice import COMPILED, INTERPRETED, import_triton, launched
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions" / "18_kernels.py"

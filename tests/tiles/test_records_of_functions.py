@@ -7,10 +7,10 @@ import pytest
 
 from softlookup.tiles import LaunchError
 from softlookup.tiles.costs import JUDGED_WORK_NS
-from softlookup.tiles.inside.operations import NAMES, OPERATIONS
-from softlookup.tiles.inside.recording import CONSTANT_TYPES
-from softlookup.tiles.inside.values import DTYPES
 from softlookup.tiles.replay import replay
+from softlookup_inside.tiles.operations import NAMES, OPERATIONS
+from softlookup_inside.tiles.recording import CONSTANT_TYPES
+from softlookup_inside.tiles.values import DTYPES
 from tests.tiles.bodies import launched
 
 WRAPPED = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from softlookup.tiles import KernelError, jit, tl
-from softlookup.tiles.inside.tracing import record
+from softlookup_inside.tiles.tracing import record
 from tests.tiles import conformance, kernels
 
 SENTENCES = {

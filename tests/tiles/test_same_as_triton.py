@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from softlookup.tiles.inside.halves import BFLOAT16
-from softlookup.tiles.inside.operations import compute
-from softlookup.tiles.inside.values import DTYPES, KernelError, Literal, Value
+from softlookup_inside.tiles.halves import BFLOAT16
+from softlookup_inside.tiles.operations import compute
+from softlookup_inside.tiles.values import DTYPES, KernelError, Literal, Value
 from tests.tiles import kernels, more_kernels
 from tests.tiles.twice import COMPILED, INTERPRETED, compiled, import_triton, kernels_for_triton, launched
 

@@ -5,7 +5,7 @@ import torch
 from tiny_run import Toy
 from torch import nn
 
-from softlookup.model.weights import CheckpointError
+from softlookup.model.whole.weights import CheckpointError
 from softlookup.training.averaging import MovingAverage
 
 

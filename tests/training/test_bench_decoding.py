@@ -58,7 +58,7 @@ def test_cache_shrinks_with_the_key_value_heads(record):
 
 
 def test_steps_are_what_the_figure_takes(record):
-    from softlookup.figures import LIGHT, step_cost
+    from softlookup_course.figures import LIGHT, step_cost
 
     steps = record["steps"]
     assert steps["lengths"] == [4, 8, 16, 32] and len(steps["ratios"]) == 4

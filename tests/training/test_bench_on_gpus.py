@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow  # torch compiles both models
 def quick_record(name, tmp_path):
     """In a process of its own: torch's compiler does not see through the tests' checks of shapes."""
     file = tmp_path / "record.json"
-    command = [sys.executable, "-m", "softlookup.cli", "bench", name, "--quick", "--json", str(file)]
+    command = [sys.executable, "-m", "softlookup_command", "bench", name, "--quick", "--json", str(file)]
     done = subprocess.run(command, cwd=MEASURED.parents[1], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(file.read_text(encoding="utf-8"))

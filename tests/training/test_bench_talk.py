@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks.talk import bench_talk
-from softlookup.model.smollm2 import checked_file
+from softlookup.model.published.smollm2 import checked_file
 
 
 @pytest.mark.slow

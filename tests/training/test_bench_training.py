@@ -12,10 +12,10 @@ from benchmarks import training as bench
 from benchmarks.harness import machine
 from benchmarks.measures import product_rate, quantile, step_flops, wait
 from benchmarks.training_peer import TorchTransformer, copy_of, plain_loss
-from softlookup.model.config import Config
-from softlookup.model.objectives import cross_entropy
-from softlookup.model.trace import Trace
-from softlookup.model.transformer import Transformer
+from softlookup.model.parts.config import Config
+from softlookup.model.parts.trace import Trace
+from softlookup.model.whole.objectives import cross_entropy
+from softlookup.model.whole.transformer import Transformer
 from softlookup.text.grammar import sample
 from softlookup.training.data import Batch, PlainBatches
 

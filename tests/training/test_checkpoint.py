@@ -14,8 +14,8 @@ import torch
 from safetensors.torch import save_file
 from tiny_run import STEPS, Toy, begin, run, some_pairs
 
-from softlookup.model import weights as files
-from softlookup.model.weights import CheckpointError, model_tensors, read_tensors, save_weights, write_tensors
+from softlookup.model.whole import weights as files
+from softlookup.model.whole.weights import CheckpointError, model_tensors, read_tensors, save_weights, write_tensors
 from softlookup.training.checkpoint import Checkpoints, TrainingState, load_checkpoint, save_checkpoint
 
 
@@ -286,8 +286,8 @@ def test_settings_that_are_no_json_and_counts_below_one_are_refused(tmp_path):
 
 
 def test_a_real_transformer_goes_on_bit_for_bit_and_on_a_gpu_nearly(tmp_path, device):
-    from softlookup.model.config import Config
-    from softlookup.model.transformer import Transformer
+    from softlookup.model.parts.config import Config
+    from softlookup.model.whole.transformer import Transformer
     from softlookup.training.data import BucketedBatches
     from softlookup.training.loop import train
 

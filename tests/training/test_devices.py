@@ -13,9 +13,9 @@ from rich.console import Console
 from tiny_translation import TINY, run, some_pairs
 
 from softlookup.model import Config
-from softlookup.model.transformer import Transformer
-from softlookup.model.translator import load_translator
-from softlookup.model.weights import read_tensors
+from softlookup.model.published.translator import load_translator
+from softlookup.model.whole.transformer import Transformer
+from softlookup.model.whole.weights import read_tensors
 from softlookup.training import command_frame, devices
 from softlookup.training.command import TrainingRefused, train_command
 from softlookup.training.data import PlainBatches, make_batch

@@ -7,10 +7,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from softlookup.model.config import Config
-from softlookup.model.language import DecoderLM
-from softlookup.model.objectives import cross_entropy
-from softlookup.model.transformer import Transformer
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.language import DecoderLM
+from softlookup.model.whole.objectives import cross_entropy
+from softlookup.model.whole.transformer import Transformer
 from softlookup.training import fast as fast_module
 from softlookup.training.data import Batch, BucketedBatches
 from softlookup.training.fast import FastLoss, keep_mask, quick_dtype

@@ -6,9 +6,9 @@ import pytest
 import torch
 from tiny_translation import TINY
 
-from softlookup.model.config import Config
-from softlookup.model.transformer import Transformer
-from softlookup.model.translator import Alignment, Translation, Translator, load_translator
+from softlookup.model.parts.config import Config
+from softlookup.model.published.translator import Alignment, Translation, Translator, load_translator
+from softlookup.model.whole.transformer import Transformer
 from softlookup.text.bpe import BytePairTokenizer
 from softlookup.text.grammar import Pair, english_words, french_words, sample
 from softlookup.training.alignments import (

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from softlookup.model import Config
-from softlookup.model.transformer import Transformer
+from softlookup.model.whole.transformer import Transformer
 from softlookup.training.data import make_batch
 from softlookup.training.devices import joined, run_on_ranks
 from softlookup.training.grid import add_gradients, cut_layers

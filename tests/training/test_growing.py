@@ -6,9 +6,9 @@ import pytest
 import torch
 from tiny_translation import TINY, run
 
-from softlookup.model.config import Config
-from softlookup.model.transformer import Transformer
-from softlookup.model.weights import CheckpointError, model_tensors, save_weights
+from softlookup.model.parts.config import Config
+from softlookup.model.whole.transformer import Transformer
+from softlookup.model.whole.weights import CheckpointError, model_tensors, save_weights
 from softlookup.training.growing import load_grown
 
 SMALL = Config(vocab_size=11, d_model=8, n_heads=2, n_layers=2, d_hidden=6, max_length=20, pre_norm=True)

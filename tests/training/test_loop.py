@@ -370,9 +370,9 @@ def test_the_speed_is_that_of_the_step_alone(monkeypatch):
 
 
 def test_the_librarys_own_models_train(device):
-    from softlookup.model.config import Config
-    from softlookup.model.language import DecoderLM
-    from softlookup.model.transformer import Transformer
+    from softlookup.model.parts.config import Config
+    from softlookup.model.whole.language import DecoderLM
+    from softlookup.model.whole.transformer import Transformer
 
     config = Config(VOCABULARY, d_model=16, n_heads=2, n_layers=1, d_hidden=32, start_id=START, end_id=END)
     torch.manual_seed(0)

@@ -8,8 +8,8 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from softlookup.model import weights as files
-from softlookup.model.weights import RUN_KIND, CheckpointError, read_tensors
+from softlookup.model.whole import weights as files
+from softlookup.model.whole.weights import RUN_KIND, CheckpointError, read_tensors
 from softlookup.text.bpe import BytePairTokenizer
 from softlookup.text.characters import CharacterTokenizer
 from softlookup.text.wordpiece import WordPieceTokenizer

@@ -11,7 +11,7 @@ import torch
 from rich.console import Console
 from tiny_translation import TINY, some_pairs
 
-from softlookup.model.translator import load_translator
+from softlookup.model.published.translator import load_translator
 from softlookup.training import command, command_frame
 from softlookup.training.command import TrainingRefused, train_command
 from softlookup.training.grammar_run import grammar_recipe

@@ -12,8 +12,8 @@ import tiny_translation
 import torch
 from tiny_translation import TINY, run, some_pairs
 
-from softlookup.model.translator import load_translator
-from softlookup.model.weights import CheckpointError, read_tensors
+from softlookup.model.published.translator import load_translator
+from softlookup.model.whole.weights import CheckpointError, read_tensors
 from softlookup.training import run_folder, translation
 from softlookup.training.data import BucketedBatches, encode_pairs
 from softlookup.training.loop import validation_loss

@@ -8,7 +8,7 @@ from safetensors import safe_open
 from tiny_run import VOCABULARY, Toy
 from torch import nn
 
-from softlookup.model.weights import (
+from softlookup.model.whole.weights import (
     CheckpointError,
     load_weights,
     model_tensors,

@@ -11,8 +11,7 @@ import torch
 from click.testing import CliRunner
 from rich.console import Console
 
-from softlookup.cli import main
-from softlookup.model.writer import load_writer
+from softlookup.model.published.writer import load_writer
 from softlookup.text.grammar import sample
 from softlookup.text.lines import mark_lines
 from softlookup.training import command_frame
@@ -22,6 +21,7 @@ from softlookup.training.recipe import WriterRecipe
 from softlookup.training.windows import WindowBatches
 from softlookup.training.writer_command import train_writer_command
 from softlookup.training.writing import hold_out
+from softlookup_command import main
 
 TINY = WriterRecipe(
     vocab_size=90, d_model=16, n_heads=2, n_kv_heads=1, n_layers=1, d_hidden=24, max_length=12, rows=4, peak=5e-3,

@@ -7,9 +7,9 @@ import torch
 
 from softlookup.live import rounded
 from softlookup.model import load_translator
-from softlookup.model.translator import Alignment
-from softlookup.widgets import AlignmentLines
-from softlookup.widgets.alignment_lines import LEAST, shown, still_picture
+from softlookup.model.published.translator import Alignment
+from softlookup_course.widgets import AlignmentLines
+from softlookup_course.widgets.alignment_lines import LEAST, shown, still_picture
 
 ENGLISH = "The black cat sleeps on a red chair."
 

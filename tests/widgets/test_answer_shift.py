@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from softlookup.widgets import AnswerShift, answer_shift
+from softlookup_course.widgets import AnswerShift, answer_shift
 
 TEXTS, REFERENCE, RIGHT, COURTESIES = zip(*answer_shift.ANSWERS, strict=True)
 

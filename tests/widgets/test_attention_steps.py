@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from softlookup import reference
-from softlookup.widgets import AttentionSteps, Example
-from softlookup.widgets.attention_steps import SAFE_LOGIT, STAGES, compute, static_tables
+from softlookup_course.widgets import AttentionSteps, Example
+from softlookup_course.widgets.attention_steps import SAFE_LOGIT, STAGES, compute, static_tables
 
 
 def example(rng, tokens=4, width=3, value_width=3, mask=None, size=1.0):
@@ -149,6 +149,6 @@ def test_static_tables_cannot_be_broken_by_a_token(rng):
 
 
 def test_importing_the_figure_loads_neither_torch_nor_matplotlib():
-    code = "import sys, softlookup.widgets; print([m for m in ('torch', 'matplotlib') if m in sys.modules])"
+    code = "import sys, softlookup_course.widgets; print([m for m in ('torch', 'matplotlib') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from softlookup.roofline.config_json import QUOTED, cache_bytes, sizes
-from softlookup.widgets import ConfigReader, config_reader
+from softlookup_course.widgets import ConfigReader, config_reader
 
 
 @pytest.mark.parametrize("name", QUOTED)

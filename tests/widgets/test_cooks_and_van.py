@@ -6,8 +6,8 @@ import re
 import pytest
 
 from softlookup import roofline as rl
-from softlookup.widgets import CooksAndVan, cooks_and_van
-from softlookup.widgets.cooks_and_van import CONTEXT, FUSED, STEPS, TOKENS
+from softlookup_course.widgets import CooksAndVan, cooks_and_van
+from softlookup_course.widgets.cooks_and_van import CONTEXT, FUSED, STEPS, TOKENS
 
 MODEL, MACHINE = "Llama 3 8B", "A100 80GB SXM"
 WORD = re.compile(r"[A-Z]+")

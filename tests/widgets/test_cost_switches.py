@@ -5,7 +5,7 @@ import re
 import pytest
 
 from softlookup.roofline.config_json import QUOTED, cache_bytes, sizes, token_operations
-from softlookup.widgets import CostSwitches, cost_switches
+from softlookup_course.widgets import CostSwitches, cost_switches
 
 LLAMA = QUOTED["Llama 2 7B"]
 LONG = cost_switches.LENGTHS[-1]

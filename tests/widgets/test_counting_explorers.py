@@ -5,9 +5,9 @@ import re
 import pytest
 
 from softlookup import roofline as rl
-from softlookup.widgets import BatchingExplorer, MemoryExplorer
-from softlookup.widgets import batching_explorer as batching
-from softlookup.widgets import memory_explorer as memory
+from softlookup_course.widgets import BatchingExplorer, MemoryExplorer
+from softlookup_course.widgets import batching_explorer as batching
+from softlookup_course.widgets import memory_explorer as memory
 
 MODEL, MACHINE = "Llama 3 8B", "A100 80GB SXM"
 SIZES = rl.MODELS[MODEL]

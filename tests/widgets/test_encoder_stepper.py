@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.widgets import EncoderStepper, LayerExample
-from softlookup.widgets.encoder_stepper import ORDERS, compute
+from softlookup_course.widgets import EncoderStepper, LayerExample
+from softlookup_course.widgets.encoder_stepper import ORDERS, compute
 
 RNG = np.random.default_rng(3)
 WORDS = ["one", "two", "three", "four", "<pad>"]

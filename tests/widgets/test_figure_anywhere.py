@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from ipywidgets.embed import embed_data
 
-from softlookup.widgets import AttentionSteps, Example
+from softlookup_course.widgets import AttentionSteps, Example
 
 pytestmark = pytest.mark.browser
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from softlookup import reference
-from softlookup.widgets import FirstLookup, Store
-from softlookup.widgets.first_lookup import TAUS, mix_in_words, static_table
+from softlookup_course.widgets import FirstLookup, Store
+from softlookup_course.widgets.first_lookup import TAUS, mix_in_words, static_table
 
 STORE = {
     "keys": ["a", "b"],

@@ -8,8 +8,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from softlookup.model import LayerCache, MultiHeadAttention
-from softlookup.widgets import HeadShapes, Sizes
-from softlookup.widgets.head_shapes import LARGEST, describe, static_table
+from softlookup_course.widgets import HeadShapes, Sizes
+from softlookup_course.widgets.head_shapes import LARGEST, describe, static_table
 
 SETTINGS = [
     Sizes("unequal", B=2, T=7, D=10, N=6, K=3, H=5),

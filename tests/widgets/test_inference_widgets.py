@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from softlookup import model
-from softlookup.widgets import (
+from softlookup_course.widgets import (
     BeamTree,
     CacheGrowth,
     Choice,

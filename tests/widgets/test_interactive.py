@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from matplotlib.colors import to_rgb
 
-import softlookup.widgets as widgets
-from softlookup.figures import PALETTES
-from softlookup.widgets.interactive import HERE, InteractiveFigure, without_comments
+import softlookup_course.widgets as widgets
+from softlookup_course.figures import PALETTES
+from softlookup_course.widgets.interactive import HERE, InteractiveFigure, without_comments
 
 SHARED = without_comments((HERE / "shared.css").read_text("utf-8"))
 FIGURES = sorted(

@@ -8,10 +8,10 @@ import pytest
 
 from softlookup import roofline as rl
 from softlookup.tiles import KernelError, LaunchError, jit, tl
-from softlookup.widgets import KernelPlayer
-from softlookup.widgets.kernel_player import describe
-from softlookup.widgets.kernel_recording import MOST_STEPS, film, rectangles
-from softlookup.widgets.played_kernels import KERNELS
+from softlookup_course.widgets import KernelPlayer
+from softlookup_course.widgets.kernel_player import describe
+from softlookup_course.widgets.kernel_recording import MOST_STEPS, film, rectangles
+from softlookup_course.widgets.played_kernels import KERNELS
 
 A100 = rl.hardware("A100 80GB SXM")
 LAUNCHES = [(name, tile) for name, played in KERNELS.items() for tile in played.tiles]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from softlookup import reference
-from softlookup.widgets import LookupPlane, Store
-from softlookup.widgets.lookup_plane import TAUS, look_up, static_table
+from softlookup_course.widgets import LookupPlane, Store
+from softlookup_course.widgets.lookup_plane import TAUS, look_up, static_table
 
 FIELDS = {
     "keys": ["a", "b"],

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.widgets import LossDetective
-from softlookup.widgets.loss_detective import CASES, HEALTHY, SUSPECTS, curves, static_table
+from softlookup_course.widgets import LossDetective
+from softlookup_course.widgets.loss_detective import CASES, HEALTHY, SUSPECTS, curves, static_table
 
 RECORD = json.loads((Path(__file__).resolve().parents[2] / "book/measured/faults.json").read_text(encoding="utf-8"))
 EVEN = math.log(RECORD["vocabulary"])

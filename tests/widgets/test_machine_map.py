@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from softlookup.model import Transformer, Translator, load_translator
-from softlookup.widgets import MachineMap
-from softlookup.widgets.machine_map import NORMS, SHOWN_NUMBERS, SHOWN_WORDS, compute, plain, sizes, static_list
-from softlookup.widgets.machine_parts import PARTS
+from softlookup_course.widgets import MachineMap
+from softlookup_course.widgets.machine_map import NORMS, SHOWN_NUMBERS, SHOWN_WORDS, compute, plain, sizes, static_list
+from softlookup_course.widgets.machine_parts import PARTS
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 SENTENCE = "A cat sleeps on a red chair."
@@ -198,6 +198,6 @@ def test_map_without_a_list_of_sentences_is_refused(translator, sentences):
 
 
 def test_importing_the_map_loads_no_torch():
-    code = "import sys, softlookup.widgets.machine_map; print('torch' in sys.modules)"
+    code = "import sys, softlookup_course.widgets.machine_map; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from softlookup.ranks import LinkSpeed, RankError, WorldError, run_here
-from softlookup.widgets import PipelineChart, RankPlayer, ShardedMemory, pipeline_chart, sharded_memory
-from softlookup.widgets.played_programs import PROGRAMS, WORLDS, ring_attention
-from softlookup.widgets.rank_player import SIZES, describe
-from softlookup.widgets.rank_recording import LINKS, MOST_PLAYED_WORLD, decoded, played, seen
+from softlookup_course.widgets import PipelineChart, RankPlayer, ShardedMemory, pipeline_chart, sharded_memory
+from softlookup_course.widgets.played_programs import PROGRAMS, WORLDS, ring_attention
+from softlookup_course.widgets.rank_player import SIZES, describe
+from softlookup_course.widgets.rank_recording import LINKS, MOST_PLAYED_WORLD, decoded, played, seen
 
 MESSAGES = ("send", "recv", "isend", "irecv")
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from softlookup import model
-from softlookup.widgets import Look, MaskBuilder
-from softlookup.widgets.mask_builder import LONGEST, PRESETS, describe, preset, static_table
+from softlookup_course.widgets import Look, MaskBuilder
+from softlookup_course.widgets.mask_builder import LONGEST, PRESETS, describe, preset, static_table
 
 REAL = (True, True, True, True, False, False)
 SCORES = np.random.default_rng(4).normal(size=(6, 6))

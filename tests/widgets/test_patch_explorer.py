@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from softlookup.model import patchify
-from softlookup.widgets import PatchExplorer, Picture
-from softlookup.widgets.patch_explorer import MOST_PATCHES, describe, static_table
+from softlookup_course.widgets import PatchExplorer, Picture
+from softlookup_course.widgets.patch_explorer import MOST_PATCHES, describe, static_table
 
 RNG = np.random.default_rng(13)
 PIXELS = RNG.integers(0, 17, (4, 6)) / 16

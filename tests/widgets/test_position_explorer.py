@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from softlookup.model import RotaryPositions, sinusoidal
-from softlookup.widgets import PositionExplorer
-from softlookup.widgets.position_explorer import (
+from softlookup_course.widgets import PositionExplorer
+from softlookup_course.widgets.position_explorer import (
     FARTHEST,
     WIDTHS,
     describe_rotary,

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from softlookup.widgets import ProductShapes
-from softlookup.widgets.product_shapes import MOST, products, static_tables
+from softlookup_course.widgets import ProductShapes
+from softlookup_course.widgets.product_shapes import MOST, products, static_tables
 
 RNG = np.random.default_rng(0)
 A, B = RNG.integers(-9, 10, size=(2, MOST, MOST))

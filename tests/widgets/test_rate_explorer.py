@@ -5,8 +5,8 @@ import re
 import pytest
 
 from softlookup import model
-from softlookup.widgets import RateExplorer
-from softlookup.widgets.rate_explorer import WARMUPS, WIDTHS, curves, describe, static_table
+from softlookup_course.widgets import RateExplorer
+from softlookup_course.widgets.rate_explorer import WARMUPS, WIDTHS, curves, describe, static_table
 
 RECORD = {
     "warmups": [0, 10],

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from softlookup.roofline import Hardware, TransformerSizes, hardware, layer
-from softlookup.widgets import RooflineExplorer
-from softlookup.widgets.roofline_explorer import BYTES, PHASES, START, as_record, describe, static_table
+from softlookup_course.widgets import RooflineExplorer
+from softlookup_course.widgets.roofline_explorer import BYTES, PHASES, START, as_record, describe, static_table
 
 A100 = hardware("A100 80GB SXM")
 

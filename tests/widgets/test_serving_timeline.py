@@ -4,7 +4,7 @@ import pytest
 
 from softlookup import roofline as rl
 from softlookup.serving import Guest, timeline, timelines
-from softlookup.widgets import ServingTimeline
+from softlookup_course.widgets import ServingTimeline
 
 MODEL, MACHINE = "Llama 3 8B", "H100 SXM"
 GUESTS = [Guest("Ada", 0, 300, 6), Guest("Ben", 0, 200, 14), Guest("Cleo", 0.005, 400, 3), Guest("Dan", 0.03, 4000, 4)]

@@ -10,8 +10,8 @@ import pytest
 from softlookup import text
 from softlookup.text.bpe_training import base_alphabet
 from softlookup.text.pieces import count_pieces
-from softlookup.widgets import Learned, TokenizerFigure
-from softlookup.widgets.tokenizer import CUTS, LONGEST_TEXT, pieces, record, static_text
+from softlookup_course.widgets import Learned, TokenizerFigure
+from softlookup_course.widgets.tokenizer import CUTS, LONGEST_TEXT, pieces, record, static_text
 
 LINES = ["The child eats an orange.", "L'enfant mange une orange."] * 3
 
@@ -90,6 +90,6 @@ def test_alphabet_of_the_steps_is_that_of_the_tokenizer(learned):
 
 
 def test_importing_the_tokenizer_figure_loads_neither_torch_nor_matplotlib():
-    code = "import sys, softlookup.widgets.tokenizer; print([m for m in ('torch', 'matplotlib') if m in sys.modules])"
+    code = "import sys, softlookup_course.widgets.tokenizer; print([m for m in ('torch', 'matplotlib') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from softlookup.roofline import attainable_flops_per_s, hardware
-from softlookup.widgets import WorkAndBytes
-from softlookup.widgets.work_and_bytes import SIDES, describe, static_table
+from softlookup_course.widgets import WorkAndBytes
+from softlookup_course.widgets.work_and_bytes import SIDES, describe, static_table
 
 A100 = hardware("A100 80GB SXM")
 

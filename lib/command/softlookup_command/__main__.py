@@ -1,0 +1,5 @@
+"""``python -m softlookup_command``."""
+
+from softlookup_command import main
+
+main()

@@ -1,0 +1,33 @@
+"""The command ``softlookup``: a missing package gives a sentence that says what to install."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command line.
+
+    A module that cannot be found ends it with a sentence and exit status 2: a package is to be installed, or a part of
+    Python is not there on this operating system. A missing module of the library itself keeps its traceback.
+    """
+    try:
+        from softlookup_command import main as commands
+
+        commands()
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "softlookup_command"):
+            raise
+        print(f"softlookup: {_sentence(package)}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _sentence(package: str) -> str:
+    if package in sys.stdlib_module_names:
+        return (
+            f"this command needs Python's module {package}, which {sys.platform} does not have: "
+            "use Linux for it, on Windows under WSL."
+        )
+    return (
+        f"the package {package} is not installed for {sys.executable}: "
+        "run 'make setup' in the course's folder and use .venv/bin/softlookup, or install the package."
+    )

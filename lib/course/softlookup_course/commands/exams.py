@@ -1,0 +1,90 @@
+"""What ``softlookup exam`` draws and prints."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from softlookup_course.exam import Sheet
+
+
+def drawn(
+    seed: int,
+    *,
+    chapters: str | None,
+    route: str | None,
+    points: int,
+    include: Sequence[str],
+    exclude: Sequence[str],
+    versions: str,
+    folder: Path | None = None,
+) -> "list[Sheet]":
+    """Draw one sheet, or one for each version.
+
+    With a course's folder, the questions are on its chapters, and none is on a task that was left out there.
+
+    Raises:
+        ExamError: If there is no such sheet.
+        CourseError: If the folder is no course.
+    """
+    from softlookup_course.exam import ExamError, draw_sheet, parse_chapters
+
+    if chapters and route:
+        raise click.UsageError("--chapters and --route cannot be combined: give one of them")
+    requested = parse_chapters(chapters) if chapters else None
+    if route:
+        from softlookup_course.curriculum import ROUTES
+
+        requested = [number for number in ROUTES[route].chapters if 0 < number < 90]
+    if folder is not None:
+        taught, dropped = _of_course(folder)
+        requested = [number for number in requested or taught if number in taught]
+        if not requested:
+            raise ExamError(f"none of these chapters is in the course {folder}: it has {', '.join(map(str, taught))}")
+        exclude = [*exclude, *(question for question in _about(dropped) if question not in (*include, *exclude))]
+    letters = [letter.strip() for letter in versions.split(",")] if versions else [""]
+    if versions and not all(letter.isalnum() and letter.isascii() and len(letter) <= 8 for letter in letters):
+        raise ExamError(f"the versions are {versions!r}: give letters such as A,B")
+    if len(set(letters)) < len(letters):
+        raise ExamError(f"the versions are {versions!r}: give each letter once")
+    return [draw_sheet(seed, requested, points, include=include, exclude=exclude, version=letter) for letter in letters]
+
+
+def _of_course(folder: Path) -> tuple[list[int], set[str]]:
+    """The chapters of a course that exams ask about, and the tasks that were left out of it."""
+    from softlookup_course.exam.bank import QUESTIONS
+    from softlookup_grader import Course
+    from softlookup_grader.course.releasing import Released
+
+    released = Released(Course.at(folder))
+    numbers = {int(name.partition("_")[0]) for name in released.assignments}
+    return sorted(numbers & {question.chapter for question in QUESTIONS}), released.dropped
+
+
+def _about(tasks: set[str]) -> list[str]:
+    """The questions that expect a mistake known from one of these tasks."""
+    from softlookup_course.exam.bank import QUESTIONS
+
+    return (
+        [question.id for question in QUESTIONS if tasks & {mistake.task for mistake in question.draw(0).expected}]
+        if tasks
+        else []
+    )
+
+
+def show(sheet: "Sheet | None" = None, key_alone: bool = False) -> str:
+    """A sheet and its key as text; without a sheet, the list of all questions."""
+    from softlookup_course.exam import key_markdown, sheet_markdown
+    from softlookup_course.exam.bank import QUESTIONS
+    from softlookup_course.exam.written import KIND_SAYS
+
+    if sheet is None:
+        rows = [
+            f"{question.id:32} {question.points:2} points {question.minutes:3} min  {KIND_SAYS[question.kind]}"
+            for question in QUESTIONS
+        ]
+        return "\n".join(rows)
+    key = key_markdown(sheet) + "\n"
+    return key if key_alone else f"{sheet_markdown(sheet)}\n---\n\n{key}"

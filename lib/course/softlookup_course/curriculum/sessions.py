@@ -1,0 +1,147 @@
+"""Cut a route into sessions: what is taught and shown, which tasks are done in class, which at home."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+
+from softlookup_course.curriculum.pages import Page, Section, read_page
+from softlookup_course.curriculum.routes import Route
+from softlookup_judge.checking.catalogue import STANDARD
+from softlookup_judge.data.task import Task
+
+LENGTHS = (50, 75)
+START_MINUTES = 5
+"""For questions about the homework, at the beginning of each session."""
+FIGURE_MINUTES = 4
+"""For showing an interactive figure, beyond the reading of its section."""
+TOLD_SHARE = 0.6
+"""How much of a session is taught and shown at most; the rest is for tasks."""
+OUTSIDE = (0, 90)
+"""Chapters that are done at home: the self-test before the first session, and the capstone after the last."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """One meeting.
+
+    Attributes:
+        number: From 1.
+        length: How long it may take, in minutes.
+        sections: What is taught, in order.
+        tasks: What is done in class.
+        homework: What is left of the tasks of these sections.
+    """
+
+    number: int
+    length: int
+    sections: tuple[Section, ...]
+    tasks: tuple[Task, ...]
+    homework: tuple[Task, ...]
+
+    @property
+    def taught_minutes(self) -> int:
+        """What telling the sections and showing their figures takes."""
+        return sum(taught_minutes(section) for section in self.sections)
+
+    @property
+    def minutes(self) -> int:
+        """What all of it takes."""
+        return START_MINUTES + self.taught_minutes + sum(task.minutes for task in self.tasks)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The interactive figures that are shown."""
+        return tuple(name for section in self.sections for name in section.figures)
+
+
+def taught_minutes(section: Section) -> int:
+    """What a section takes in class: its reading time, and more for each figure that is shown."""
+    return section.minutes + FIGURE_MINUTES * len(section.figures)
+
+
+def taught_sections(route: Route, page: Page) -> tuple[Section, ...]:
+    """The sections of a chapter that a route tells.
+
+    Raises:
+        KeyError: If the route names a section that the page does not have.
+    """
+    labels = {section.label for section in page.sections}
+    named = {*route.only.get(page.chapter, ()), *route.without.get(page.chapter, ())}
+    if named - labels:
+        raise KeyError(f"route {route.name}: {page.name} has no section {', '.join(sorted(named - labels))}")
+    only = route.only.get(page.chapter, tuple(labels))
+    left_out = route.without.get(page.chapter, ())
+    return tuple(section for section in page.sections if section.label in only and section.label not in left_out)
+
+
+def sessions(
+    book: Path, route: Route, length: int, *, without: Collection[str] = (), apart: bool = False
+) -> tuple[Session, ...]:
+    """Cut a route into sessions.
+
+    Sections keep the order of the pages and are never parted. A session takes as many as may be taught; tasks of
+    these sections then fill what is left, in the order of the notebook; the others are homework.
+
+    Args:
+        book: The folder of the book's pages.
+        route: The route.
+        length: Minutes of a session.
+        without: Tasks that are done neither in class nor at home.
+        apart: Whether a chapter begins with a session where half of the one before is taught already. What is left
+            of that one is then for its tasks.
+
+    Returns:
+        The sessions, none of which takes longer than its length.
+
+    Raises:
+        ValueError: If a section does not fit into a session; the message names it.
+    """
+    limit = int(TOLD_SHARE * length)
+    units = [
+        section
+        for number in route.chapters
+        if number not in OUTSIDE
+        for section in taught_sections(route, read_page(book, number))
+    ]
+    groups: list[list[Section]] = [[]]
+    for section in units:
+        if taught_minutes(section) > limit:
+            least = ceil(max(map(taught_minutes, units)) / TOLD_SHARE)
+            raise ValueError(
+                f"{section.label} takes {taught_minutes(section)} minutes, and a session of {length} minutes teaches "
+                f"{limit} at most: give {least} minutes, or more"
+            )
+        taught = sum(map(taught_minutes, groups[-1]))
+        begins = bool(groups[-1]) and groups[-1][-1].chapter != section.chapter
+        if taught + taught_minutes(section) > limit or (apart and begins and taught > limit / 2):
+            groups.append([])
+        groups[-1].append(section)
+    return tuple(_session(number, length, tuple(group), without) for number, group in enumerate(groups, 1))
+
+
+def _session(number: int, length: int, taught: tuple[Section, ...], without: Collection[str]) -> Session:
+    left = length - START_MINUTES - sum(map(taught_minutes, taught))
+    in_class, homework = [], []
+    for section in taught:
+        for task in section.tasks:
+            if task.id in without:
+                continue
+            if task.minutes <= left:
+                in_class.append(task)
+                left -= task.minutes
+            else:
+                homework.append(task)
+    return Session(number, length, taught, tuple(in_class), tuple(homework))
+
+
+def at_home(book: Path, route: Route) -> tuple[Task, ...]:
+    """The tasks of sections that the route does not tell: for those who want more."""
+    left = []
+    for number in route.chapters:
+        if number in OUTSIDE:
+            continue
+        page = read_page(book, number)
+        taught = {task.id for section in taught_sections(route, page) for task in section.tasks}
+        left += [task for task in STANDARD.tasks(number) if task.id not in taught]
+    return tuple(left)

@@ -1,0 +1,87 @@
+"""Questions on chapter 19: many devices."""
+
+import numpy as np
+
+from softlookup_course.exam.notes import tex
+from softlookup_course.exam.question import Chapter, Drawn, Statement, mistake, pick
+
+ask = Chapter(19)
+
+
+@ask("ring", "number", points=3, minutes=4)
+def ring(rng: np.random.Generator) -> Drawn:
+    """What a rank sends in an all-reduce by a ring, and in how many steps."""
+    ranks, block = pick(rng, 4, 5, 8), int(rng.integers(2, 9))
+    size = ranks * block
+    sent, steps = 2 * (ranks - 1) * block, 2 * (ranks - 1)
+    return Drawn(
+        f"{ranks} ranks add up their arrays of {size} MB by an all-reduce on a ring. (a) How many MB does each rank "
+        "send? (b) How many messages does it send, one after another?",
+        (sent, steps),
+        f"(a) In each of $2 \\cdot ({ranks} - 1)$ steps a rank sends a block of $"
+        f"{size} / {ranks} = {block}$ MB: {sent} MB. (b) {steps}.",
+        ((1, "(a), a block in each step"), (1, "(a), both rounds"), (1, "(b)")),
+        {"ranks": ranks, "size": size},
+        (
+            mistake((sent // 2, steps // 2), "one round: a reduce-scatter alone"),
+            mistake(((ranks - 1) * size, ranks - 1), "the whole array to each of the others"),
+            mistake((2 * ranks * block, 2 * ranks), "P steps a round instead of P − 1"),
+        ),
+    )
+
+
+@ask("bubble", "number", points=3, minutes=4)
+def bubble(rng: np.random.Generator) -> Drawn:
+    """How long a pipeline takes, and how long a stage of it is idle."""
+    stages, micro = int(rng.integers(3, 6)), int(rng.integers(6, 13))
+    piece = int(rng.integers(2, 6))
+    time, idle = piece * (micro + stages - 1), piece * (stages - 1)
+    return Drawn(
+        f"A batch passes a pipeline of {stages} stages in {micro} micro-batches. The forward and the backward pass of "
+        f"a micro-batch take a stage {piece} ms together, and messages take no time. (a) How many ms does a step of "
+        "GPipe or 1F1B take? (b) For how many of them is a stage idle?",
+        (time, idle),
+        f"(a) ${piece} \\cdot ({micro} + {stages} - 1) = {tex(time)}$ ms. (b) A stage works for "
+        f"${piece} \\cdot {micro}$ ms of them, so that {idle} ms are left.",
+        ((2, "(a), with the stages that have to be filled"), (1, "(b)")),
+        {"stages": stages, "micro": micro, "piece": piece},
+        (
+            mistake((piece * micro, 0), "the bubble is missing"),
+            mistake((piece * (micro + stages), piece * stages), "one stage too many is waited for"),
+            mistake((piece * micro * stages, piece * micro * (stages - 1)), "stages work one after another"),
+        ),
+    )
+
+
+ask.statements(
+    Statement(
+        "means-of-ranks",
+        "Two ranks with unequal numbers of examples get the gradient of the whole batch by averaging their "
+        "mean gradients.",
+        False,
+        "Each example of the smaller share would count more. Sums of gradients and numbers of examples are "
+        "added up, and divided once.",
+    ),
+    Statement(
+        "columns-first",
+        "If the first matrix of a feed-forward network with ReLU is cut into columns and the second into rows, "
+        "one sum over ranks at the end is enough.",
+        True,
+        "Each rank has whole hidden numbers, to which it can apply the ReLU, and one term of the final sum.",
+    ),
+    Statement(
+        "bias-everywhere",
+        "In a tensor parallel layer, every rank adds the bias of the second product before the all-reduce.",
+        False,
+        "The bias would count as many times as there are ranks. It is added once, after the sum.",
+    ),
+    Statement(
+        "all-to-all-twice",
+        "Two all-to-alls with equal parts, one after the other, give every rank back what it had.",
+        True,
+        "The first one exchanges rank and part, as a transposition does; the second exchanges them again.",
+    ),
+)
+
+
+QUESTIONS = tuple(ask.questions)

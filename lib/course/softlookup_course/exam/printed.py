@@ -1,0 +1,122 @@
+"""A sheet and its key as files: Markdown to edit, HTML to print."""
+
+import html
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from softlookup_course.exam.sheet import Sheet
+from softlookup_course.exam.written import key_markdown, sheet_markdown
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+@page {{ size: A4; margin: 2cm; @bottom-center {{ content: counter(page) " / " counter(pages); font: 10pt serif }} }}
+body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 1.05rem/1.5 serif; color: #111; background: #fff }}
+h1 {{ font-size: 1.5rem }}
+h2 {{ font-size: 1.1rem; margin-top: 1.5rem; break-after: avoid }}
+section:has(.space), table, .formula {{ break-inside: avoid }}
+.space {{ border-left: 1px solid #ccc }}
+table {{ border-collapse: collapse }}
+td, th {{ border: 1px solid #666; padding: .1rem .7rem; text-align: left }}
+blockquote {{ margin: 0; padding-left: 1rem; border-left: 3px solid #999 }}
+.formula {{ overflow-x: auto }}
+@media print {{ body {{ margin: 0 }} }}
+</style>
+<script>MathJax = {{ options: {{ enableMenu: false }} }}</script>
+<script src="mathjax/tex-chtml.js" defer></script>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+_SPACE = re.compile(r"<!-- *space: *(\d{1,2}(?:\.\d)?) *cm *-->")
+
+
+def as_html(markdown: str, title: str) -> str:
+    """Write Markdown with formulas as a page that MathJax in the folder beside it typesets.
+
+    Args:
+        markdown: A sheet or a key. ``<!-- space: 5 cm -->`` leaves that much room for an answer.
+        title: The page's title.
+
+    Returns:
+        The page. A question and its room are kept on one page of paper, where they fit on one.
+    """
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+    def formula(content: str, options: dict) -> str:
+        text = html.escape(content)
+        return rf"\[{text}\]" if options["display_mode"] else rf"\({text}\)"
+
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    reader.use(dollarmath_plugin, renderer=formula, double_inline=True)
+    shown = [_with_room(part, reader.render) for part in re.split(r"(?m)^(?=## )", markdown)]
+    body = shown[0] + "".join(f"<section>\n{part}</section>\n" for part in shown[1:])
+    return _PAGE.format(title=html.escape(title), body=body)
+
+
+def _with_room(markdown: str, render: Callable[[str], str]) -> str:
+    """One part of a sheet, rendered, with the room for answers in it."""
+    pieces = _SPACE.split(markdown)  # text and centimetres in turns
+    return "".join(
+        f'<div class="space" style="height: {piece}cm"></div>\n' if at % 2 else render(piece)
+        for at, piece in enumerate(pieces)
+    )
+
+
+def write_exam(sheet: Sheet, folder: Path) -> list[Path]:
+    """Write sheet and key into a folder, as Markdown and as HTML that needs no network.
+
+    Args:
+        sheet: The sheet.
+        folder: Made if it is not there.
+
+    Returns:
+        The four files, ``sheet.md`` and so on; the letter of a version is part of the name, and the seed is not.
+
+    Raises:
+        FileNotFoundError: If MathJax is not there; the message says what fetches it.
+    """
+    from softlookup_course.curriculum.vendored import copy_mathjax
+
+    copy_mathjax(folder / "mathjax")
+    written = []
+    letter = f"-{sheet.version}" if sheet.version else ""
+    for name, text in (("sheet", sheet_markdown(sheet)), ("key", key_markdown(sheet))):
+        path = folder / f"{name}{letter}.md"
+        path.write_text(text, encoding="utf-8")
+        written += [path, write_page(path, folder)]
+    return written
+
+
+def write_page(markdown: Path, folder: Path) -> Path:
+    """Write a sheet or key as a page to print, from its Markdown, which may have been edited.
+
+    Args:
+        markdown: The file.
+        folder: Where the page and MathJax go; made if it is not there.
+
+    Returns:
+        The page, named like the file.
+
+    Raises:
+        FileNotFoundError: If MathJax is not there; the message says what fetches it.
+        ValueError: If the file is no text in UTF-8.
+    """
+    from softlookup_course.curriculum.vendored import copy_mathjax
+
+    copy_mathjax(folder / "mathjax")
+    text = markdown.read_text(encoding="utf-8")
+    heading = re.search(r"(?m)^# +(.+)$", text)
+    path = folder / f"{markdown.stem}.html"
+    path.write_text(as_html(text, heading[1].strip() if heading else markdown.stem), encoding="utf-8")
+    return path

@@ -1,0 +1,179 @@
+"""Choose questions for a sheet: every chapter asked for in turn, points exactly as wanted."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from softlookup_course.exam.question import Drawn, ExamQuestion
+
+LEAST_POINTS = 2
+
+
+class ExamError(ValueError):
+    """No such sheet can be drawn; the message says what was asked for and what there is."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A question at its place on a sheet."""
+
+    number: int
+    question: ExamQuestion
+    drawn: Drawn
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet of a seed.
+
+    Attributes:
+        seed: Draws which questions stand on it, and their numbers.
+        chapters: The chapters asked for.
+        questions: In the order of the chapters; in a version, in an order of its own.
+        version: The letter on the paper, empty if there is one version alone.
+    """
+
+    seed: int
+    chapters: tuple[int, ...]
+    questions: tuple[Placed, ...]
+    version: str = ""
+
+    @cached_property
+    def points(self) -> int:
+        """What all questions are worth together."""
+        return sum(placed.question.points for placed in self.questions)
+
+    @cached_property
+    def minutes(self) -> int:
+        """How long all questions should take together."""
+        return sum(placed.question.minutes for placed in self.questions)
+
+
+def draw_sheet(
+    seed: int,
+    chapters: Iterable[int] | None = None,
+    points: int = 60,
+    *,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    version: str = "",
+) -> Sheet:
+    """Draw a sheet: the same for the same seed, chapters and points.
+
+    Args:
+        seed: A whole number, 0 or more.
+        chapters: Which chapters are asked about; None means all.
+        points: What the sheet is to be worth.
+        include: Ids of questions that have to be on it, such as ``04/weights``, of whatever chapter.
+        exclude: Ids of questions that must not be on it.
+        version: A letter. Versions of a seed ask the same questions with other numbers, in another order.
+
+    Returns:
+        The sheet, whose points are exactly those asked for. Chapters take turns, so that each has a question where
+        there are points enough.
+
+    Raises:
+        ExamError: If the seed is below 0, a chapter has no questions, an id is unknown, or these points cannot be
+            had; the message says what there is.
+    """
+    from softlookup_course.exam.bank import QUESTIONS
+
+    if seed < 0:
+        raise ExamError(f"the seed is {seed}: give a whole number, 0 or more")
+    known = sorted({question.chapter for question in QUESTIONS})
+    requested = known if chapters is None else sorted(set(chapters))
+    strange = [number for number in requested if number not in known]
+    if strange or not requested:
+        raise ExamError(
+            f"there are no questions on chapter {', '.join(map(str, strange)) or '(none given)'}: choose from chapters "
+            f"{', '.join(map(str, known))}"
+        )
+    ids = {question.id for question in QUESTIONS}
+    unknown = [name for name in (*include, *exclude) if name not in ids]
+    both = sorted(set(include) & set(exclude))
+    if unknown or both:
+        raise ExamError(
+            f"there is no question {', '.join(unknown)}: 'softlookup exam --list' shows all"
+            if unknown
+            else f"{', '.join(both)} cannot be both included and excluded"
+        )
+    chosen = [question for question in QUESTIONS if question.id in include]
+    left = points - sum(question.points for question in chosen)
+    if left < 0:
+        raise ExamError(f"the included questions have {points - left} points: give that many, or more")
+    available = [
+        question for question in QUESTIONS if question.chapter in requested and question.id not in (*include, *exclude)
+    ]
+    if left or not chosen:
+        chosen += _choose(available, left, np.random.default_rng([seed, 0]), points - left)
+    drawn = [question for question in QUESTIONS if question in chosen]
+    if version:
+        order = np.random.default_rng([seed, 1, *version.encode()]).permutation(len(drawn))
+        drawn = [drawn[at] for at in order]
+    placed = tuple(Placed(i, question, question.draw(seed, version)) for i, question in enumerate(drawn, 1))
+    return Sheet(seed, tuple(sorted({*requested, *(question.chapter for question in chosen)})), placed, version)
+
+
+def _choose(available: list[ExamQuestion], points: int, rng: np.random.Generator, included: int) -> list[ExamQuestion]:
+    """Go through the chapters in turns, and take what still lets the points come out exactly.
+
+    Messages count the points of included questions as well.
+    """
+    order = _in_turns(available, rng)
+    # reach[i] has a bit for each sum that the questions from i on can give.
+    reach = [1]
+    for question in reversed(order):
+        reach.append(reach[-1] | reach[-1] << question.points)
+    reach.reverse()
+    most = sum(question.points for question in available)
+    if points < LEAST_POINTS or points > most:
+        raise ExamError(
+            f"the number of points is {points + included}: give {included or LEAST_POINTS} to {most + included}, "
+            "which is all that these chapters have"
+        )
+    if not reach[0] >> points & 1:
+        near = min((n for n in range(1, most + 1) if reach[0] >> n & 1), key=lambda n: abs(n - points))
+        raise ExamError(f"no questions of these chapters add up to {points + included} points: give {near + included}")
+    chosen, left = [], points
+    for place, question in enumerate(order):
+        if question.points <= left and reach[place + 1] >> (left - question.points) & 1:
+            chosen.append(question)
+            left -= question.points
+    return chosen
+
+
+def _in_turns(available: list[ExamQuestion], rng: np.random.Generator) -> list[ExamQuestion]:
+    """One question of each chapter, then another of each, in an order that is drawn."""
+    chapters = sorted({question.chapter for question in available})
+    piles = {}
+    for chapter in chapters:
+        pile = [question for question in available if question.chapter == chapter]
+        piles[chapter] = [pile[i] for i in rng.permutation(len(pile))]
+    turns = [chapters[i] for i in rng.permutation(len(chapters))]
+    most = max(len(pile) for pile in piles.values())
+    return [piles[chapter][i] for i in range(most) for chapter in turns if i < len(piles[chapter])]
+
+
+def parse_chapters(text: str) -> list[int]:
+    """Read which chapters are meant.
+
+    Args:
+        text: Such as ``2-8`` or ``1,4,6-9``.
+
+    Raises:
+        ExamError: If it is something else, with what was got.
+
+    >>> parse_chapters("1,4-6")
+    [1, 4, 5, 6]
+    """
+    chapters: list[int] = []
+    for part in text.split(","):
+        first, dash, last = (piece.strip() for piece in part.partition("-"))
+        if not first.isdecimal() or (dash and not last.isdecimal()) or (dash and int(last) < int(first)):
+            raise ExamError(f"the chapters are {text!r}: give numbers such as 2-8 or 1,4,6-9")
+        chapters += range(int(first), int(last if dash else first) + 1)
+        if len(chapters) > 1000:
+            raise ExamError(f"the chapters are {text!r}, which is more than there are: give numbers such as 2-8")
+    return chapters

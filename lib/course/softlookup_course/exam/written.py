@@ -1,0 +1,103 @@
+"""A sheet and its key, in Markdown."""
+
+import re
+
+from softlookup_course.exam.notes import tex
+from softlookup_course.exam.question import Drawn, ExpectedMistake
+from softlookup_course.exam.sheet import Placed, Sheet
+
+KIND_SAYS = {
+    "number": "numbers",
+    "matrix": "rows and matrices",
+    "shape": "shapes",
+    "text": "words",
+    "explanation": "your own words",
+    "true-false": "true or false, with the reason",
+    "sketch": "a sketch",
+}
+
+
+def sheet_markdown(sheet: Sheet, *, title: str = "Exam: transformers") -> str:
+    """Write the sheet that is handed out.
+
+    Returns:
+        Markdown with formulas between dollar signs, without answers and without the seed, which gives them away.
+        A line ``<!-- space: 5 cm -->`` stands where the sheet on paper leaves room for an answer.
+    """
+    return "\n\n".join([_head(sheet, title), _ABOUT, *(_question_text(placed) for placed in sheet.questions)]) + "\n"
+
+
+def key_markdown(sheet: Sheet, *, title: str = "Key: transformers") -> str:
+    """Write the key: every question with its answer, how it is marked, and mistakes to expect.
+
+    Returns:
+        Markdown with formulas between dollar signs.
+    """
+    return (
+        "\n\n".join([f"{_head(sheet, title)} · seed {sheet.seed}", *(_key_text(placed) for placed in sheet.questions)])
+        + "\n"
+    )
+
+
+_ABOUT = (
+    "Name: ______________________________ Number: ____________________\n\n"
+    "All sums can be done by hand. Write the way to your answer: it has points of its own. Letters as in the course: "
+    "$B$ sequences, $T$ queries, $S$ keys, $D$ model width, $N$ query heads, $K$ key-value heads, $H$ head width, $F$ "
+    "hidden width, $V$ words, $L$ layers."
+)
+
+
+def _head(sheet: Sheet, title: str) -> str:
+    chapters = ", ".join(map(str, sheet.chapters))
+    title += f" · version {sheet.version}" if sheet.version else ""
+    return f"# {title}\n\n{sheet.points} points · {sheet.minutes} minutes · chapters {chapters}"
+
+
+def _title(placed: Placed) -> str:
+    plural = "s" if placed.question.points > 1 else ""
+    return f"## {placed.number}. ({placed.question.points} point{plural})"
+
+
+def _question_text(placed: Placed) -> str:
+    return f"{_title(placed)}\n\n{apart(placed.drawn.text)}\n\n<!-- space: {_room_cm(placed)} cm -->"
+
+
+def _room_cm(placed: Placed) -> int:
+    """Room for an answer by hand: a centimetre a minute, and no more than fits under the question on one page."""
+    return min(max(3, placed.question.minutes), 14)
+
+
+def _key_text(placed: Placed) -> str:
+    question = "\n".join(f"> {line}".rstrip() for line in apart(placed.drawn.text).splitlines())
+    about = (
+        f"*Chapter {placed.question.chapter} · {KIND_SAYS[placed.question.kind]} · {placed.question.minutes} minutes · "
+    )
+    about += f"`{placed.question.id}`*"
+    return "\n\n".join(
+        [_title(placed), about, question, apart(f"**Answer.** {placed.drawn.answer}"), marking(placed.drawn)]
+    )
+
+
+def apart(text: str) -> str:
+    """Give each displayed formula a paragraph of its own, which every reader of Markdown understands."""
+    return re.sub(r"\s*(\$\$.+?\$\$)\s*", r"\n\n\1\n\n", text, flags=re.DOTALL).strip()
+
+
+def marking(drawn: Drawn) -> str:
+    """Write how a question is marked, and which mistakes are to be expected."""
+    marks = ["**Marks.**", ""] + [f"- {points}: {what}" for points, what in drawn.marks]
+    if drawn.expected:
+        marks += ["", "**Mistakes to expect.**", ""] + [f"- {_slip(mistake)}" for mistake in drawn.expected]
+    return "\n".join(marks)
+
+
+def _slip(mistake: ExpectedMistake) -> str:
+    words = mistake.words if mistake.value is None else f"{_shown(mistake.value)}: {mistake.words}"
+    return f"{words} ({mistake.task})" if mistake.task else words
+
+
+def _shown(value: object) -> str:
+    """An answer as a formula; parts of several kinds are written one after the other."""
+    if isinstance(value, tuple) and any(not isinstance(part, int | float) for part in value):
+        return ", ".join(f"${tex(part)}$" for part in value)
+    return f"${tex(value)}$"

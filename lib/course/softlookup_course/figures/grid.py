@@ -1,0 +1,89 @@
+"""Draw one matrix as a grid of numbered cells; the heat maps are made of these."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
+from matplotlib.patches import Rectangle
+
+from softlookup_course.figures.theme import Palette, ink_on, ramp
+
+
+def draw_grid(
+    axes: Axes,
+    values: np.ndarray,
+    palette: Palette,
+    *,
+    title: str,
+    rows: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    bounds: tuple[float, float] | None = None,
+    decimals: int = 2,
+    marked: np.ndarray | None = None,
+    hidden: np.ndarray | None = None,
+) -> None:
+    """Draw a matrix as coloured cells with their numbers inside.
+
+    Args:
+        axes: Where to draw; its limits and ticks are set here.
+        values: A matrix (rows, columns).
+        title: The name of the matrix, with its shape letters.
+        rows: A name for each row, or none.
+        columns: A name for each column, or none.
+        bounds: The values for the empty and the full end of the colour scale; the matrix's own by default.
+        decimals: Digits after the point.
+        marked: Where True (same shape), the cell gets a frame, as a mark that needs no colour.
+        hidden: Where True (same shape), the cell is hatched and shows no number.
+
+    Raises:
+        ValueError: If ``values`` is not a matrix: "a grid shows a matrix, but got shape SHAPE".
+    """
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 2:
+        raise ValueError(f"a grid shows a matrix, but got shape {values.shape}")
+    n_rows, n_columns = values.shape
+    marked = np.zeros(values.shape, bool) if marked is None else np.asarray(marked, bool)
+    hidden = np.zeros(values.shape, bool) if hidden is None else np.asarray(hidden, bool)
+    low, high = bounds if bounds is not None else (float(values[~hidden].min()), float(values[~hidden].max()))
+    scale = Normalize(low, high if high > low else low + 1.0, clip=True)
+    colors = ramp(palette)
+    for i in range(n_rows):
+        for j in range(n_columns):
+            if hidden[i, j]:
+                cell = Rectangle((j, i), 1, 1, fill=False, edgecolor=palette.faint, hatch="////", linewidth=0)
+                axes.add_patch(cell)
+                continue
+            face = colors(scale(values[i, j]))[:3]
+            axes.add_patch(Rectangle((j, i), 1, 1, facecolor=face, edgecolor=palette.mesh, linewidth=0.6))
+            weight = "bold" if marked[i, j] else "normal"
+            text = f"{values[i, j]:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
+            look: dict[str, Any] = {"size": 9.0, "weight": weight, "color": ink_on(face)}
+            axes.text(j + 0.5, i + 0.52, text, ha="center", va="center", **look)
+    for i, j in np.argwhere(marked):
+        frame = Rectangle((j + 0.06, i + 0.06), 0.88, 0.88, fill=False, edgecolor=palette.alarm, lw=1.8)
+        axes.add_patch(frame)
+    axes.set(xlim=(-0.03, n_columns + 0.03), ylim=(n_rows + 0.03, -0.03), aspect="equal", title=title)
+    axes.set_xticks(np.arange(len(columns)) + 0.5, columns)
+    axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
+    axes.tick_params(length=0, labelsize=9)
+    axes.xaxis.tick_top()
+    axes.spines[:].set_visible(False)
+
+
+def draw_cell(axes: Axes, x: float, y: float, text: str, full: bool, color: str, palette: Palette) -> None:
+    """Draw one box with a word in it.
+
+    Args:
+        axes: Where to draw.
+        x: Its left side.
+        y: Its upper side.
+        text: What stands in it.
+        full: Whether it is filled with the colour.
+        color: Its colour.
+    """
+    alpha = 0.35 if full else 0.0
+    axes.add_patch(Rectangle((x, y), 1, 1, facecolor=color, alpha=alpha, edgecolor="none"))
+    axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=palette.muted, linewidth=0.8))
+    axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", size=9)

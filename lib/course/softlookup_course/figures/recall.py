@@ -1,0 +1,43 @@
+"""How many keys a memory of fixed size tells apart."""
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from softlookup_course.figures.marks import write_beside
+from softlookup_course.figures.theme import Palette
+
+
+def recall_curves(
+    n_keys: Sequence[int], right: Mapping[str, Sequence[float]], rows: int, *, palette: Palette
+) -> Figure:
+    """Draw the fraction of right answers against the number of keys.
+
+    Args:
+        n_keys: Numbers of keys, growing.
+        right: For each memory the fraction of right answers at each number of keys, from 0 to 1; up to four memories.
+        rows: Rows of the memories, which a line marks.
+
+    Returns:
+        One panel with a logarithmic axis of keys, each curve named where it begins.
+
+    Raises:
+        ValueError: If there is no memory, or more than four, or a curve has another length than ``n_keys``.
+    """
+    if not 1 <= len(right) <= len(palette.series) or any(len(curve) != len(n_keys) for curve in right.values()):
+        raise ValueError(f"wanted one to {len(palette.series)} curves of {len(n_keys)} fractions")
+    figure = Figure(figsize=(6.2, 2.8))
+    axes = figure.subplots()
+    for (name, curve), color, dash in zip(right.items(), palette.series, ("-", "--", "-.", ":"), strict=False):
+        axes.plot(n_keys, curve, dash, marker="o", markersize=5, color=color)
+        write_beside(axes, name, (n_keys[0], curve[0]), (0, 7), ha="left", va="baseline", color=color)
+    axes.axvline(rows, color=palette.muted, linewidth=0.8, linestyle=":")
+    axes.text(rows, 0.03, f"{rows} rows ", ha="right", va="bottom", size=9.5, color=palette.muted)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(list(n_keys), [str(n) for n in n_keys])
+    axes.set(xlabel="keys", ylabel="right answers", ylim=(0, 1.16), yticks=(0, 0.5, 1))
+    axes.set_yticklabels(["0 %", "50 %", "100 %"])
+    axes.grid(axis="y")
+    ends = "; ".join(f"{name} {curve[0]:.0%} and {curve[-1]:.0%}" for name, curve in right.items())
+    figure.set_label(f"Right answers of memories with {rows} rows, at {n_keys[0]} keys and at {n_keys[-1]}: {ends}.")
+    return figure

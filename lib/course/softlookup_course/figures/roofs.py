@@ -1,0 +1,226 @@
+"""Roofs: the most operations per second against operations per byte, and computations under them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from softlookup_course.figures.marks import draw_arrow, write_beside
+from softlookup_course.figures.theme import Palette
+
+Roof = tuple[float, float]
+"""Peak in FLOP/s, bandwidth in bytes/s."""
+
+
+def roofline(
+    roofs: Mapping[str, Roof],
+    marks: Sequence[tuple[str, float]] = (),
+    *,
+    span: tuple[float, float] = (0.02, 2000.0),
+    palette: Palette,
+) -> Figure:
+    """Draw roofs, each with its ridge, and computations as points on the first of them.
+
+    Args:
+        roofs: Peak (FLOP/s) and bandwidth (bytes/s) by name; up to four.
+        marks: Name and intensity (FLOP/B) of computations; they lie on the first roof, where they would at best.
+        span: The first and last intensity that is drawn.
+
+    Returns:
+        One panel with both axes logarithmic; each ridge carries its intensity. The regions of a single roof are shaded
+        and named: memory-bound and compute-bound.
+    """
+    figure = Figure(figsize=(5.6, 3.7))
+    axes = figure.subplots()
+    descriptions = draw_roofs(axes, roofs, span, palette)
+    first = next(iter(roofs.values()))
+    shaded = ""
+    if len(roofs) == 1:
+        shade_regions(axes, *first, span, palette)
+        shaded = " Shaded: memory-bound left of the ridge, compute-bound right of it."
+    for place, (name, intensity) in enumerate(sorted(marks, key=lambda mark: mark[1])):
+        rate = min(first[0], first[1] * intensity)
+        axes.plot(intensity, rate, "o", color=palette.ink, markersize=6, zorder=4)
+        flat = rate == first[0] and intensity <= span[1] / 3  # its words have room below the roof, on both sides
+        left = not flat and (place % 2 == 1 or rate == first[0])
+        high = place % 2 == 1 and rate < first[0]
+        away = 0 if flat else -6 if left else 7, -7 if flat else 3 if high else -4
+        write_beside(axes, f"{name}\n{rate_words(rate)}", (intensity, rate), away, size=8.5, linespacing=1.25)
+        descriptions.append(f"{name}, at {intensity_words(intensity)} FLOP/B, reaches at most {rate_words(rate)}")
+    figure.set_label(
+        "Attainable operations per second against operations per byte, both axes logarithmic. "
+        f"{'; '.join(descriptions)}.{shaded}"
+    )
+    finish(axes, roofs.values(), span)
+    return figure
+
+
+def measured_roof(
+    roofs: Mapping[str, Roof],
+    points: Mapping[str, Sequence[tuple[float, float]]],
+    *,
+    span: tuple[float, float] = (0.04, 400.0),
+    palette: Palette,
+) -> Figure:
+    """Draw a machine's measured roofs and the measured points under them.
+
+    Args:
+        roofs: Peak (FLOP/s) and bandwidth (bytes/s) by kind of number; up to four.
+        points: For each of the kinds the intensities and measured rates of what was tried.
+        span: The first and last intensity that is drawn.
+
+    Returns:
+        One panel with both axes logarithmic, a colour and a marker for each kind.
+
+    Raises:
+        ValueError: If points name a kind that has no roof: "points of NAME, but there are roofs of ...".
+    """
+    for name in points:
+        if name not in roofs:
+            raise ValueError(f"points of {name}, but there are roofs of {', '.join(roofs)}")
+    figure = Figure(figsize=(5.6, 3.7))
+    axes = figure.subplots()
+    draw_roofs(axes, roofs, span, palette)
+    descriptions = []
+    for index, (name, (peak, bandwidth)) in enumerate(roofs.items()):
+        color = palette.series[index]
+        near = np.array([rate / min(peak, bandwidth * at) for at, rate in points.get(name, ())])
+        for at, rate in points.get(name, ()):
+            axes.plot(at, rate, "os^D"[index], color=color, markersize=5.5, zorder=4, alpha=0.85)
+        if near.size:
+            descriptions.append(
+                f"{near.size} points of {name}, half of which reach at least {100 * np.median(near):.0f} % of the "
+                f"roof, the lowest {100 * near.min():.0f} %"
+            )
+    figure.set_label(
+        "Measured operations per second against operations per byte, both axes logarithmic, under the measured "
+        f"roofs. {'; '.join(descriptions)}."
+    )
+    finish(axes, roofs.values(), span)
+    return figure
+
+
+def phase_moves(ridge: float, moves: Mapping[str, tuple[float, float]], *, palette: Palette) -> Figure:
+    """Draw how far operations move against a machine's ridge between prefill and decode.
+
+    Args:
+        ridge: FLOP/B.
+        moves: For each name the intensity in prefill and in decode, in FLOP/B.
+
+    Returns:
+        One panel: a row for each name, with a filled mark for prefill, a hollow one for decode and an arrow between
+        them. The sides of the ridge are shaded and named.
+    """
+    figure = Figure(figsize=(6.2, 1.1 + 0.42 * len(moves)))
+    axes = figure.subplots()
+    edges = [0.5 * min(map(min, moves.values())), 2.5 * max(ridge, *map(max, moves.values()))]
+    for name, left, right, color in (
+        ("memory-bound", edges[0], ridge, palette.query),
+        ("compute-bound", ridge, edges[1], palette.key),
+    ):
+        axes.axvspan(left, right, color=color, alpha=0.14, linewidth=0, zorder=0)
+        axes.text((left * right) ** 0.5, -0.75, name, ha="center", va="center", size=9, weight="bold")
+    descriptions = []
+    for row, (name, (before, after)) in enumerate(moves.items()):
+        if abs(np.log(before / after)) > 0.3:
+            draw_arrow(axes, (before, row), (after, row), palette.muted, shrinkA=5, shrinkB=5)
+        axes.plot(before, row, "o", color=palette.ink, markersize=7, zorder=3)
+        axes.plot(after, row, "o", color=palette.ink, markerfacecolor=palette.paper, markersize=7, zorder=2)
+        descriptions.append(f"{name} from {intensity_words(before)} to {intensity_words(after)}")
+    axes.axvline(ridge, color=palette.ink, linestyle=":", linewidth=1.2, zorder=1)
+    axes.set_xscale("log")
+    axes.set(xlim=edges, ylim=(len(moves) - 0.4, -1.2), xlabel="arithmetic intensity (FLOP/B)")
+    axes.set_yticks(range(len(moves)), list(moves))
+    axes.tick_params(axis="y", length=0)
+    axes.minorticks_off()
+    figure.set_label(
+        f"Operations against the ridge of {intensity_words(ridge)} FLOP/B, from prefill to decode: "
+        f"{'; '.join(descriptions)}."
+    )
+    return figure
+
+
+def draw_roofs(axes: Axes, roofs: Mapping[str, Roof], span: tuple[float, float], palette: Palette) -> list[str]:
+    """Draw roofs in the colours of the series, and say of each where its peak and its ridge lie."""
+    widest = max(peak / bandwidth for peak, bandwidth in roofs.values())
+    descriptions = []
+    for row, ((name, (peak, bandwidth)), color) in enumerate(zip(roofs.items(), palette.series, strict=False)):
+        ridge = peak / bandwidth
+        # The largest ridge has its words on the right, the others on the left, away from the line of the next.
+        draw_roof(axes, peak, bandwidth, span, color, name, left=ridge < widest, row=row)
+        descriptions.append(f"{name} rises to {rate_words(peak)}, with its ridge at {intensity_words(ridge)} FLOP/B")
+    return descriptions
+
+
+def draw_roof(
+    axes: Axes,
+    peak: float,
+    bandwidth: float,
+    span: tuple[float, float],
+    color: str,
+    name: str,
+    *,
+    left: bool = False,
+    row: int = 0,
+) -> None:
+    """Draw one roof with its name above the flat part, and its ridge, named at the foot of a dotted line."""
+    ridge = peak / bandwidth
+    axes.loglog([span[0], ridge, span[1]], [span[0] * bandwidth, peak, peak], color=color, zorder=2)
+    axes.plot([ridge, ridge], [1, peak], color=color, linewidth=1, linestyle=":", zorder=1)
+    write_beside(axes, name, (span[1], peak), (-2, 3), color=color, size=8.5)
+    foot, look = axes.get_xaxis_transform(), {"va": "bottom", "color": color, "size": 8.5}
+    away = (-4 if left else 4, 0)
+    write_beside(axes, f"ridge {intensity_words(ridge)}", (ridge, 0.02 + 0.07 * row), away, xycoords=foot, **look)
+
+
+def shade_regions(axes: Axes, peak: float, bandwidth: float, span: tuple[float, float], palette: Palette) -> None:
+    """Shade what lies under a roof on both sides of its ridge, and name both regions."""
+    ridge, floor = peak / bandwidth, 0.5 * span[0] * bandwidth
+    look: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "va": "baseline", "weight": "bold", "size": 9}
+    for name, edges, color, away in (
+        ("memory-bound", (span[0], ridge), palette.query, -9),
+        ("compute-bound", (ridge, span[1]), palette.key, 9),
+    ):
+        top = [min(peak, bandwidth * edge) for edge in edges]
+        axes.fill_between(edges, floor, top, color=color, alpha=0.14, linewidth=0, zorder=0)
+        write_beside(axes, name, (ridge, 0.3), (away, 0), color=color, **look)
+
+
+def finish(axes: Axes, roofs: Iterable[Roof], span: tuple[float, float]) -> None:
+    """Name the axes, make room above the highest roof, and take powers of ten for ticks."""
+    peaks, bandwidths = zip(*roofs, strict=True)
+    axes.set_xlim(*span)
+    axes.set_ylim(0.9 * span[0] * min(bandwidths), 2.6 * max(peaks))
+    axes.set(xlabel="arithmetic intensity (FLOP/B)", ylabel="operations per second")
+    low, high = (np.log10(edge) for edge in axes.get_ylim())
+    powers = range(int(np.ceil(low)), int(np.floor(high)) + 1)
+    axes.set_yticks([10.0**p for p in powers], [rate_words(10.0**p) for p in powers], size=8.5)
+    low, high = (np.log10(edge) for edge in span)
+    powers = range(int(np.ceil(low)), int(np.floor(high)) + 1)
+    axes.set_xticks([10.0**p for p in powers], [f"{10.0**p:g}" for p in powers], size=8.5)
+    axes.minorticks_off()
+    axes.grid(alpha=0.6)
+    axes.set_axisbelow(True)
+
+
+def intensity_words(intensity: float) -> str:
+    """Write an intensity with three digits, and all of those before the point.
+
+    >>> intensity_words(1 / 12), intensity_words(9.56), intensity_words(4096 / 3)
+    ('0.0833', '9.56', '1,365')
+    """
+    return f"{intensity:,.0f}" if intensity >= 1000 else f"{intensity:.3g}"
+
+
+def rate_words(flops_per_s: float) -> str:
+    """Write a rate with a prefix: "312 TFLOP/s".
+
+    >>> rate_words(312e12), rate_words(1.7e11)
+    ('312 TFLOP/s', '170 GFLOP/s')
+    """
+    for power, prefix in ((15, "P"), (12, "T"), (9, "G"), (6, "M")):
+        if flops_per_s >= 0.9995 * 10**power:
+            return f"{flops_per_s / 10**power:.3g} {prefix}FLOP/s"
+    return f"{flops_per_s:.3g} FLOP/s"

@@ -1,0 +1,138 @@
+"""A translation written word by word, with the cross-attention of one head as lines between the two sentences."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from softlookup_course.widgets.interactive import InteractiveFigure
+
+if TYPE_CHECKING:
+    from softlookup.model.published.translator import Alignment
+
+LEAST = 0.01
+"""Weights below this one get no line."""
+
+SIGNS = {"</s>": "(end)", "<unk>": "(unknown)"}
+"""What a reader sees in place of the special tokens."""
+
+STYLE = """<style>
+.aln-still { min-height: calc(ROWSem + 7.25em + 3.6rem + 4px); box-sizing: border-box; margin: 1.25rem 0; padding: 1rem;
+  border: 1px solid var(--pst-color-border); border-radius: 0.75rem; font-size: 0.9375rem; line-height: 1.45; }
+.aln-still > div { display: grid; grid-template-columns: minmax(0, 1fr) 38% minmax(0, 1fr); }
+.aln-still > div > :first-child { text-align: right; }
+.aln-still :is(p, ul) { margin: 0; padding: 0; list-style: none; }
+.aln-still p { color: var(--pst-color-text-muted); }
+.aln-still p + p:not(:last-child) { text-align: center; }
+.aln-still li { height: 1.9em; box-sizing: border-box; padding: 0.2em 0.6em; }
+.aln-still svg { width: 100%; height: 100%; fill: none; stroke: var(--book-query, currentColor); }
+@media (min-width: 75rem) { .aln-still { min-height: calc(ROWSem + 5.8em + 3.6rem + 4px); } }
+@media (scripting: enabled) and (prefers-reduced-motion: no-preference) {
+  .aln-later { visibility: hidden; animation: aln-later 0s 4s forwards; }
+}
+@keyframes aln-later { to { visibility: visible; } }
+</style>"""
+"""As high as the figure will be. Where it is about to play, what it writes waits, in case no script comes."""
+
+
+def shown(token: str) -> str:
+    """A token as a reader sees it: without the mark that starts a word, and special ones in words.
+
+    Args:
+        token: Its name in the vocabulary.
+    """
+    return SIGNS.get(token, token.replace("▁", ""))
+
+
+def line(place: int, to: int, weight: float) -> dict[str, str]:
+    """One weight as a line from a row at the left to one at the right, the wider and darker the larger it is.
+
+    Args:
+        place: Row of the source's token, from 0.
+        to: Row of the translation's token.
+        weight: From 0 to 1.
+
+    Returns:
+        Attributes of an SVG path, in a box of 100 by one for each row.
+    """
+    left, right = place + 0.5, to + 0.5
+    return {
+        "d": f"M0 {left} C40 {left} 60 {right} 100 {right}",
+        "stroke-width": f"{0.7 + 3.3 * weight:.2f}",
+        "stroke-opacity": f"{0.15 + 0.75 * weight:.2f}",
+    }
+
+
+def still_picture(record: Mapping[str, Any]) -> str:
+    """Draw both sentences and all lines as HTML, for readers whose browser runs no script.
+
+    Args:
+        record: What the figure keeps.
+    """
+    source, target = record["source"], record["target"]
+    rows = max(len(source), len(target))
+    paths = "".join(
+        "<path"
+        + "".join(f' {name}="{value}"' for name, value in drawn["line"].items())
+        + ' vector-effect="non-scaling-stroke"/>'
+        for drawn in record["lines"]
+    )
+    head = f"layer {record['layer']}, head {record['head']}"
+    words = ["".join(f"<li>{escape(word)}</li>" for word in side) for side in (source, target)]
+    board = (
+        f'<ul>{words[0]}</ul><svg class="aln-later" viewBox="0 0 100 {rows}" preserveAspectRatio="none" '
+        f'aria-hidden="true">{paths}</svg><ul class="aln-later">{words[1]}</ul>'
+    )
+    names = "".join(f"<p>{escape(name)}</p>" for name in (record["languages"][0], head, record["languages"][1]))
+    style = STYLE.replace("ROWS", f"{1.9 * rows:.1f}")
+    return f'{style}<div class="aln-still"><div>{names}</div><div>{board}</div></div>'
+
+
+class AlignmentLines(InteractiveFigure):
+    """Watch a translation being written, each of its tokens with lines to those that the decoder attends to.
+
+    It plays once when it comes into view. A word that is pointed at, focused or pressed shows its lines alone.
+
+    Args:
+        alignment: Tokens and cross-attention weights of every layer and head.
+        layer: Which layer's weights are drawn, counted from 1.
+        head: Which head's, counted from 1.
+        languages: Names of the two languages, with their codes.
+
+    Raises:
+        ValueError: If there is no such layer or head.
+
+    Book: 08_decoder_and_masks.html#decoder-cross.
+    """
+
+    translation = traitlets.Dict(help="tokens, weights and lines of one head").tag(sync=True)
+
+    def __init__(
+        self,
+        alignment: "Alignment",
+        layer: int,
+        head: int,
+        languages: Sequence[tuple[str, str]] = (("English", "en"), ("French", "fr")),
+    ) -> None:
+        layers, heads = alignment.weights.shape[:2]
+        for name, got, most in (("layer", layer, layers), ("head", head, heads)):
+            if not 1 <= got <= most:
+                raise ValueError(f"{name} is {got}; this model's are 1 to {most}")
+        weights = [[round(float(weight), 3) for weight in row] for row in alignment.weights[layer - 1, head - 1]]
+        record = {
+            "source": [shown(token) for token in alignment.source_tokens],
+            "target": [shown(token) for token in alignment.tokens],
+            "weights": weights,
+            "lines": [
+                {"row": t, "column": s, "line": line(s, t, weight)}
+                for t, row in enumerate(weights)
+                for s, weight in enumerate(row)
+                if weight >= LEAST
+            ],
+            "layer": layer,
+            "head": head,
+            "languages": [name for name, _ in languages],
+            "codes": [code for _, code in languages],
+        }
+        super().__init__(translation=record, fallback=still_picture(record))

@@ -1,0 +1,184 @@
+"""A beam search to follow: at each step which continuations were kept, which were dropped, and which have ended."""
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from softlookup_course.widgets.interactive import InteractiveFigure
+
+WIDTHS = (1, 2, 3, 4)
+"""Widths of the beam that can be chosen."""
+DROPPED = 3
+"""Continuations that are shown at each step although they were dropped: the likeliest ones."""
+ALPHAS = (0.0, 0.6, 1.0)
+
+NextLogProbabilities = Callable[[list[list[int]]], np.ndarray]
+"""Texts of equal length, without the start token -> the log-probability of every token behind each, (W, V)."""
+
+
+def grow(next_log_p: NextLogProbabilities, end_id: int, beams: int, limit: int) -> list[list[dict[str, Any]]]:
+    """Search, and note at each step what was kept and the likeliest of what was dropped.
+
+    The search goes on until nothing is open; it does not stop early, so that texts can be ranked by any penalty.
+
+    Args:
+        next_log_p: What follows.
+        end_id: The token that ends a text.
+        beams: How many continuations are kept.
+        limit: The most tokens.
+
+    Returns:
+        For each step its candidates, likeliest first: ids (the text), parent (its place among the step before's), total
+        (its log-probability), kept, ended.
+
+    Raises:
+        ValueError: If beams or limit is below 1.
+    """
+    if beams < 1 or limit < 1:
+        raise ValueError(f"beams is {beams} and limit {limit}; wanted at least 1")
+    texts: list[tuple[int, list[int], float]] = [(0, [], 0.0)]
+    steps: list[list[dict[str, Any]]] = []
+    for length in range(1, limit + 1):
+        log_p_WV = np.asarray(next_log_p([ids for _, ids, _ in texts]), dtype=float)
+        totals_WV = np.array([total for _, _, total in texts])[:, None] + log_p_WV
+        order = np.argsort(-totals_WV, axis=None, kind="stable")[: beams + DROPPED]
+        step = []
+        for rank, place in enumerate(order):
+            row, token = divmod(int(place), log_p_WV.shape[1])
+            parent, ids, _ = texts[row]
+            step.append(
+                {
+                    "ids": [*ids, token],
+                    "parent": parent,
+                    "total": float(totals_WV[row, token]),
+                    "kept": rank < beams,
+                    "ended": rank < beams and (token == end_id or length == limit),
+                }
+            )
+        steps.append(step)
+        texts = [(i, node["ids"], node["total"]) for i, node in enumerate(step) if node["kept"] and not node["ended"]]
+        if not texts:
+            break
+    return steps
+
+
+def finished(steps: Sequence[Sequence[Mapping[str, Any]]], alpha: float) -> list[tuple[float, list[int]]]:
+    """Rank the texts that have ended.
+
+    Args:
+        steps: What grow gave.
+        alpha: The exponent of the length penalty.
+
+    Returns:
+        Scores and texts, best first.
+    """
+    ended = [node for step in steps for node in step if node["ended"]]
+    scored = [(node["total"] / _penalty(len(node["ids"]), alpha), list(node["ids"])) for node in ended]
+    return sorted(scored, key=lambda pair: -pair[0])
+
+
+def _penalty(length: int, alpha: float) -> float:
+    return ((5 + length) / 6) ** alpha
+
+
+def last_step(steps: Sequence[Sequence[Mapping[str, Any]]], alpha: float, limit: int) -> int:
+    """Find the step after which no open text can become the best one.
+
+    A log-probability only falls, so an open text scores at most what it has now, divided by the penalty at the limit.
+
+    Args:
+        steps: What grow gave.
+        alpha: The exponent of the length penalty.
+        limit: The most tokens.
+
+    Returns:
+        The number of the step, from 1: where `model.beam_search` stops, too.
+    """
+    for number, step in enumerate(steps, start=1):
+        ended = finished(steps[:number], alpha)
+        still = [node["total"] for node in step if node["kept"] and not node["ended"]]
+        if not still or (ended and max(still) / _penalty(limit, alpha) <= ended[0][0]):
+            return number
+    return len(steps)
+
+
+def static_table(title: str, steps: Sequence[Sequence[Mapping[str, Any]]], names: Mapping[int, str]) -> str:
+    """Write a search as HTML, for readers whose browser runs no script.
+
+    Args:
+        title: The sentence.
+        steps: What grow gave.
+        names: The tokens' names, by id.
+
+    Returns:
+        HTML with a sentence and a table.
+    """
+    rows = "".join(
+        f'<tr><th scope="row">{number}</th><td>'
+        + "<br>".join(
+            f"{escape(' '.join(names[i] for i in node['ids'][-3:]))} {node['total']:.2f}"
+            + (" (ended)" if node["ended"] else "")
+            for node in step
+            if node["kept"]
+        )
+        + "</td></tr>"
+        for number, step in enumerate(steps, start=1)
+    )
+    return (
+        f"<p>{escape(title)}: the texts that the beam keeps at each step, by their last three tokens and their "
+        "log-probability. With scripts switched on, you can follow the search step by step, "
+        "with other beam widths.</p>"
+        f"<table><thead><tr><th>step</th><th>kept</th></tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+class BeamTree(InteractiveFigure):
+    """Follow a beam search step by step.
+
+    Every number is computed when the figure is made; the script ranks finished texts by the penalty that is chosen.
+
+    Args:
+        title: The sentence that is translated, or what the search is about.
+        next_log_p: What follows, as for ``grow``.
+        end_id: The token that ends a text.
+        limit: The most tokens.
+        name: From a token's id to its name.
+
+    Book: 10_inference.html#inference-tree.
+    """
+
+    title = traitlets.Unicode(help="what is searched").tag(sync=True)
+    searches = traitlets.List(traitlets.Dict(), help="for each width: beams, steps, stops").tag(sync=True)
+    limit = traitlets.Int(help="the most tokens").tag(sync=True)
+    names = traitlets.Dict(help="names of the tokens that occur, by id").tag(sync=True)
+    alphas = traitlets.List(traitlets.Float(), help="exponents of the penalty").tag(sync=True)
+    chosen = traitlets.Int(1, help="which width is shown").tag(sync=True)
+
+    def __init__(
+        self,
+        title: str,
+        next_log_p: NextLogProbabilities,
+        end_id: int,
+        *,
+        limit: int,
+        name: Callable[[int], str],
+    ) -> None:
+        searches: list[dict[str, Any]] = []
+        for beams in WIDTHS:
+            steps = grow(next_log_p, end_id, beams, limit)
+            stops = [last_step(steps, alpha, limit) for alpha in ALPHAS]
+            searches.append({"beams": beams, "steps": steps, "stops": stops})
+        used = sorted({i for search in searches for step in search["steps"] for node in step for i in node["ids"]})
+        names = {i: str(name(i)) for i in used}
+        super().__init__(
+            title=title,
+            searches=searches,
+            limit=limit,
+            names={str(i): described for i, described in names.items()},
+            alphas=list(ALPHAS),
+            chosen=1,
+            fallback=static_table(title, searches[1]["steps"], names),
+        )

@@ -1,0 +1,119 @@
+"""A cache that grows step by step: what runs through the model, what is kept, how many bytes, how many scores."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import traitlets
+
+from softlookup_course.widgets.interactive import InteractiveFigure, plain_table
+
+LAYERS = (1, 4, 12, 32, 80)
+"""Numbers of layers that can be chosen."""
+KV_HEADS = (1, 2, 4, 8)
+"""Numbers of key-value heads that can be chosen, of 8 query heads."""
+N_HEADS = 8
+HEAD_WIDTHS = (4, 64, 128)
+BYTES_EACH = {2: "half precision", 4: "float32"}
+
+
+def describe(
+    n_tokens: int, prompt: int, step: int, *, cached: bool, n_layers: int, n_kv_heads: int, head_width: int, each: int
+) -> dict[str, int]:
+    """Work out every number that the figure shows at one step.
+
+    Args:
+        n_tokens: Tokens of the whole text, the prompt's among them.
+        prompt: Tokens of the prompt.
+        step: Which pass, counted from 1; pass s makes token prompt + s.
+        cached: Whether keys and values are kept.
+        n_layers: L.
+        n_kv_heads: K.
+        head_width: H.
+        each: Bytes of a number.
+
+    Returns:
+        length (tokens so far), through (tokens that run through the model in this pass), through_total (in all passes
+        up to it), kept (tokens whose keys and values are kept after it), bytes (of these), scores and scores_total (of
+        one head of one layer).
+
+    Raises:
+        ValueError: If there is no such step.
+    """
+    last = n_tokens - prompt
+    if not 1 <= step <= last:
+        raise ValueError(f"step is {step}; wanted 1 to {last}")
+    lengths = [prompt + i for i in range(step)]  # what each pass has seen when it ends
+    length = lengths[-1]
+    fed = [prompt] + [1] * (step - 1) if cached else lengths
+    scores = [sum(range(end - new + 1, end + 1)) for end, new in zip(lengths, fed, strict=True)]
+    n_cached = length if cached else 0
+    return {
+        "length": length,
+        "through": fed[-1],
+        "through_total": sum(fed),
+        "kept": n_cached,
+        "bytes": 2 * n_layers * n_kv_heads * n_cached * head_width * each,
+        "scores": scores[-1],
+        "scores_total": sum(scores),
+    }
+
+
+def static_table(tokens: Sequence[str], prompt: int) -> str:
+    """Write the steps with a cache and without as HTML, for readers whose browser runs no script.
+
+    Args:
+        tokens: The whole text.
+        prompt: How many of them are the prompt.
+
+    Returns:
+        HTML with a sentence and a table.
+    """
+    sizes = {"n_layers": 4, "n_kv_heads": 8, "head_width": 64, "each": 2}
+    rows = []
+    for step in range(1, len(tokens) - prompt + 1):
+        cached, again = (describe(len(tokens), prompt, step, cached=c, **sizes) for c in (True, False))
+        name = f"{step}: {tokens[prompt + step - 1]}"
+        rows.append((name, again["through"], cached["through"], cached["kept"], f"{cached['bytes']:,}"))
+    head = ("pass, and the token written", "tokens in, no cache", "tokens in, cached", "tokens cached")
+    sentence = (
+        f"<p>A text of {len(tokens)} tokens is generated, of which the first {prompt} are the prompt. With scripts "
+        "switched on, you can follow it step by step.</p>"
+    )
+    return sentence + plain_table((*head, "bytes, 4 layers of 8 heads of 64 in half precision"), rows)
+
+
+class CacheGrowth(InteractiveFigure):
+    """Write a text step by step, with a cache and without.
+
+    The script computes, since sizes are free; tests compare it with ``describe``.
+
+    Args:
+        tokens: The whole text: the prompt's tokens, then what is written.
+        prompt: How many of them are the prompt.
+
+    Raises:
+        ValueError: If the prompt is empty, or nothing is written behind it.
+
+    Book: 10_inference.html#inference-growth.
+    """
+
+    tokens = traitlets.List(traitlets.Unicode(), help="the text").tag(sync=True)
+    prompt = traitlets.Int(help="tokens of the prompt").tag(sync=True)
+    options = traitlets.Dict(help="sizes to choose from").tag(sync=True)
+
+    def __init__(self, tokens: Sequence[str], prompt: int) -> None:
+        if not 1 <= prompt < len(tokens):
+            raise ValueError(f"prompt is {prompt} of {len(tokens)} tokens; wanted 1 to {len(tokens) - 1}")
+        options: dict[str, Any] = {
+            "layers": list(LAYERS),
+            "kv_heads": list(KV_HEADS),
+            "heads": N_HEADS,
+            "widths": list(HEAD_WIDTHS),
+            "bytes": [[each, name] for each, name in BYTES_EACH.items()],
+        }
+        super().__init__(
+            tokens=[str(token) for token in tokens],
+            prompt=prompt,
+            options=options,
+            fallback=static_table(tokens, prompt),
+        )

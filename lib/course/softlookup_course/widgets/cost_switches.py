@@ -1,0 +1,175 @@
+"""One model whose parts can be changed: what each change does to memory, and to the next token."""
+
+from collections.abc import Collection
+from itertools import product
+
+import traitlets
+
+from softlookup.roofline import hardware
+from softlookup.roofline.config_json import QUOTED, Config, cache_rows, layers, sizes
+from softlookup_course.widgets.interactive import InteractiveFigure, plain_table
+
+LENGTHS = tuple(2**power for power in range(10, 18))
+"""Lengths of the text that can be chosen, in tokens."""
+CHANGES = {
+    "heads": "8 key-value heads",
+    "latent": "latent cache",
+    "windows": "windows of 1,024",
+    "bits": "4 bits",
+    "experts": "2 of 8 experts",
+}
+"""The changes, with the words on their buttons. Shared heads and latents are two ways to do one thing."""
+WINDOW, GLOBAL_EVERY = 1024, 6
+SCALED_BITS = 5
+"""Bits of a number that is rounded to 4 in groups of 32, with its part of the group's least number and step."""
+_LATENT = {
+    "model_type": "deepseek_v3",
+    "q_lora_rank": None,
+    "kv_lora_rank": 512,
+    "qk_nope_head_dim": 128,
+    "qk_rope_head_dim": 64,
+    "v_head_dim": 128,
+    "n_routed_experts": 8,
+    "num_experts_per_tok": 2,
+    "n_shared_experts": 0,
+}
+_EXPERTS = {"model_type": "mixtral", "num_local_experts": 8, "num_experts_per_tok": 2}
+
+
+def changed_config(config: Config, changes: Collection[str]) -> Config:
+    """Write the config of a model of type llama with other keys and values, or with experts."""
+    if "latent" in changes:
+        dense = 0 if "experts" in changes else config["num_hidden_layers"]
+        widths = {"moe_intermediate_size": config["intermediate_size"], "first_k_dense_replace": dense}
+        return {**config, **_LATENT, **widths}
+    heads = {"num_key_value_heads": 8} if "heads" in changes else {}
+    return {**config, **heads, **(_EXPERTS if "experts" in changes else {})}
+
+
+def described(config: Config, changes: Collection[str]) -> dict[str, int]:
+    """Write down what the script needs of one changed config; windows and bits it works out."""
+    model = layers(changed_config(config, changes))
+    counts, rows = sizes(model), cache_rows(model)[0]
+    return {"total": counts.total, "met": counts.in_products, "numbers": rows.numbers, "mixed": rows.mixed}
+
+
+def cached_by_layer(n_layers: int, length: int, changes: Collection[str]) -> list[int]:
+    """Positions that each layer holds: with windows, every sixth layer holds all of them."""
+    narrow = min(WINDOW, length) if "windows" in changes else length
+    return [narrow if (layer + 1) % GLOBAL_EVERY else length for layer in range(n_layers)]
+
+
+def describe(config: Config, changes: Collection[str], length: int) -> dict[str, int]:
+    """Work out every number that the figure shows.
+
+    Args:
+        config: The entries of a config.json of type llama.
+        changes: Some of ``CHANGES``; not both of heads and latent.
+        length: Tokens of the text.
+
+    Returns:
+        stored and cache (bytes of all weights and of the cache), met (bytes of the weights that one token meets),
+        weights and mixing (operations for one token).
+
+    Raises:
+        ValueError: If a change is unknown, or heads and latent come together.
+    """
+    if (strange := set(changes) - set(CHANGES)) or {"heads", "latent"} <= set(changes):
+        raise ValueError(
+            f"changes are {', '.join(sorted(strange or set(changes)))}; "
+            f"wanted some of {', '.join(CHANGES)}, and not both of heads and latent"
+        )
+    return priced(described(config, changes), config["num_hidden_layers"], changes, length)
+
+
+def priced(record: dict[str, int], n_layers: int, changes: Collection[str], length: int) -> dict[str, int]:
+    """Work out the numbers of `describe` from what was described of the config: windows and bits come in here."""
+    positions = sum(cached_by_layer(n_layers, length, changes))
+    bits = SCALED_BITS if "bits" in changes else 16
+    return {
+        "stored": 2 * record["total"],
+        "cache": bits * record["numbers"] * positions // 8,
+        "met": 2 * record["met"],
+        "weights": 2 * record["met"],
+        "mixing": 2 * record["mixed"] * positions,
+    }
+
+
+def every_choice() -> list[tuple[str, ...]]:
+    """List the sets of changes that can be chosen."""
+    keys = ((), ("heads",), ("latent",))
+    return [(*a, *b, *c, *d) for a, b, c, d in product(keys, ((), ("windows",)), ((), ("bits",)), ((), ("experts",)))]
+
+
+def static_table(config: Config, machine: str) -> str:
+    """Write each change alone, and three together, as HTML, for readers whose browser runs no script."""
+    roof, length, rows = hardware(machine), LENGTHS[-1], []
+    for changes in ((), *((name,) for name in CHANGES), ("heads", "windows", "bits")):
+        now = describe(config, changes, length)
+        fetched = now["met"] + now["cache"]
+        billions = (now["stored"] + now["cache"], fetched, now["weights"] + now["mixing"])
+        name = ", ".join(CHANGES[change] for change in changes) or "as published"
+        counts = (f"{number / 1e9:.0f}" for number in billions)
+        rows.append((name, *counts, f"{1e3 * fetched / roof.bandwidth_bytes_per_s:.1f}"))
+    head = ("change", "GB of weights and cache", "GB fetched for a token", "GFLOP for a token", "ms for the bytes")
+    return plain_table(head, rows)
+
+
+class CostSwitches(InteractiveFigure):
+    """Change the parts of one model, and see which of its costs each change lowers.
+
+    The script computes, since lengths are free; tests compare it with ``describe``.
+
+    Args:
+        model: A name in ``softlookup.roofline.config_json.QUOTED`` of type llama.
+        machine: A name that ``softlookup.roofline.hardware`` knows.
+
+    Raises:
+        ValueError: If there is no such config, or its type is another.
+
+    Book: 15_what_changed.html#what-changed-memory-bought.
+    """
+
+    name = traitlets.Unicode(help="the model").tag(sync=True)
+    card = traitlets.Dict(help="name, bytes of memory, bytes and operations a second").tag(sync=True)
+    records = traitlets.Dict(help="what the script needs, by the changes of weights").tag(sync=True)
+    changes = traitlets.List(traitlets.List(), help="changes, with the words on their buttons").tag(sync=True)
+    lengths = traitlets.List(traitlets.Int(), help="lengths to choose from").tag(sync=True)
+    fixed = traitlets.Dict(help="layers, window, which layers have none, bits with scales").tag(sync=True)
+    most = traitlets.Dict(help="the largest bytes and operations of all choices").tag(sync=True)
+
+    def __init__(self, model: str, machine: str) -> None:
+        config = QUOTED.get(model, {"model_type": None})
+        if config["model_type"] != "llama":
+            known = ", ".join(name for name, read_as in QUOTED.items() if read_as["model_type"] == "llama")
+            raise ValueError(f"there is no config of type llama for {model!r}; wanted one of {known}")
+        roof = hardware(machine)
+        records: dict[str, dict[str, int]] = {}
+        every = []
+        for changes in every_choice():
+            name = "+".join(change for change in changes if change not in {"windows", "bits"})
+            records[name] = record = records.get(name) or described(config, changes)
+            every.append(priced(record, config["num_hidden_layers"], changes, LENGTHS[-1]))
+        super().__init__(
+            name=model,
+            card={
+                "name": machine.split()[0],
+                "memory": roof.memory_bytes,
+                "bandwidth": roof.bandwidth_bytes_per_s,
+                "peak": roof.peak_flops_per_s("bfloat16"),
+            },
+            records=records,
+            changes=[[name, words] for name, words in CHANGES.items()],
+            lengths=list(LENGTHS),
+            fixed={
+                "layers": config["num_hidden_layers"],
+                "window": WINDOW,
+                "every": GLOBAL_EVERY,
+                "bits": SCALED_BITS,
+            },
+            most={
+                "memory": max(now["stored"] + now["cache"] for now in every),
+                "flops": max(now["weights"] + now["mixing"] for now in every),
+            },
+            fallback=static_table(config, machine),
+        )

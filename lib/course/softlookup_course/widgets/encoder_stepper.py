@@ -1,0 +1,327 @@
+"""One encoder layer, box by box: every tensor on the way, in either order of the norms."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import traitlets
+from numpy.typing import ArrayLike, NDArray
+
+from softlookup import reference
+from softlookup_course.widgets.interactive import InteractiveFigure, number_table
+
+ORDERS = ("post", "pre")
+"""Norm after each sum, or before each sublayer; ``EncoderStepper.order`` is an index into them."""
+
+EPS = 1e-5
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LayerExample:
+    """One layer and what goes through it.
+
+    Attributes:
+        title: A few words for the chooser.
+        tokens: One word for each of the T tokens.
+        x: Their vectors, shape (T, D).
+        w_q: Makes the queries, shape (D, D); so w_k, w_v, and w_o, which blends the heads.
+        w_k: Makes the keys.
+        w_v: Makes the values.
+        w_o: The output matrix.
+        w_1: Widens, shape (D, F).
+        b_1: Shape (F,).
+        w_2: Narrows, shape (F, D).
+        b_2: Shape (D,).
+        norms: Gain and shift of the first norm, then of the second, shape (4, D).
+        n_heads: N; D is a multiple of it.
+        real: Shape (T,), True for a token and False for padding, or None where all are tokens.
+    """
+
+    title: str
+    tokens: Sequence[str]
+    x: ArrayLike
+    w_q: ArrayLike
+    w_k: ArrayLike
+    w_v: ArrayLike
+    w_o: ArrayLike
+    w_1: ArrayLike
+    b_1: ArrayLike
+    w_2: ArrayLike
+    b_2: ArrayLike
+    norms: ArrayLike
+    n_heads: int
+    real: ArrayLike | None = None
+
+    @classmethod
+    def drawn(
+        cls,
+        title: str,
+        tokens: Sequence[str],
+        x: ArrayLike,
+        d_hidden: int,
+        n_heads: int,
+        rng: np.random.Generator,
+        real: ArrayLike | None = None,
+    ) -> "LayerExample":
+        """Draw weights for some tokens: matrices of the usual size, gains near 1, small shifts and biases.
+
+        Args:
+            title: A few words for the chooser.
+            tokens: One word for each token.
+            x: Their vectors, (T, D).
+            d_hidden: F.
+            n_heads: N.
+            rng: Draws the numbers.
+            real: True for tokens, False for padding, or None.
+        """
+        d = np.asarray(x).shape[-1]
+
+        def drawn(*shape: int, size: float) -> Array:
+            return np.round(rng.normal(size=shape) * size, 2)
+
+        w_q, w_k, w_v, w_o = (drawn(d, d, size=d**-0.5 * 1.3) for _ in range(4))
+        norms = drawn(4, d, size=0.15)
+        norms[::2] += 1
+        w_1, b_1 = drawn(d, d_hidden, size=d**-0.5), drawn(d_hidden, size=0.2)
+        w_2, b_2 = drawn(d_hidden, d, size=d_hidden**-0.5), drawn(d, size=0.2)
+        return cls(title, tokens, x, w_q, w_k, w_v, w_o, w_1, b_1, w_2, b_2, norms, n_heads, real)
+
+    def arrays(self) -> dict[str, Array]:
+        """Give all numbers as float64, and refuse shapes that do not fit together.
+
+        Returns:
+            The fields by name.
+
+        Raises:
+            ValueError: If a shape does not fit; the message names the example, the array, and both shapes.
+        """
+        arrays = {
+            name: np.asarray(getattr(self, name), dtype=np.float64)
+            for name in ("x", "w_q", "w_k", "w_v", "w_o", "w_1", "b_1", "w_2", "b_2", "norms")
+        }
+        t, d = len(self.tokens), arrays["x"].shape[-1]
+        f = arrays["w_1"].shape[-1]
+        shapes = {"x": (t, d), "w_1": (d, f), "b_1": (f,), "w_2": (f, d), "b_2": (d,), "norms": (4, d)}
+        shapes |= {name: (d, d) for name in ("w_q", "w_k", "w_v", "w_o")}
+        for name, shape in shapes.items():
+            if arrays[name].shape != shape:
+                raise ValueError(f"example {self.title!r}: {name} has shape {arrays[name].shape}, wanted {shape}")
+        if self.n_heads < 1 or d % self.n_heads:
+            raise ValueError(f"example {self.title!r}: {self.n_heads} heads do not divide a width of {d}")
+        if self.real is not None and np.asarray(self.real).shape != (t,):
+            raise ValueError(f"example {self.title!r}: real has shape {np.asarray(self.real).shape}, wanted {(t,)}")
+        return arrays
+
+
+def compute(example: LayerExample, order: str) -> dict[str, Any]:
+    """Compute every tensor of the layer, box by box.
+
+    Args:
+        example: The layer and its tokens.
+        order: "post" or "pre".
+
+    Returns:
+        A record for JSON. ``boxes`` lists the boxes from the foot to the top: id, name, whether it stands on the
+        ``road`` past the sublayers, ``does`` (a sentence), ``letters`` and ``shape``, and ``tables``. A table has an
+        id, a caption, the letters of its axes, names of rows and columns, numbers, and ``from``: how a cell can be
+        worked out from other tables (a kind and their ids), or None.
+
+    Raises:
+        ValueError: If shapes do not fit, or the order is unknown.
+    """
+    if order not in ORDERS:
+        raise ValueError(f"order is {order!r}, wanted one of {', '.join(ORDERS)}")
+    w = example.arrays()
+    pre = order == "pre"
+    boxes = [
+        _box(
+            "x",
+            "x",
+            True,
+            "The input of the layer: one vector, a row of this matrix, for each token.",
+            "T × D",
+            [_rows(example, "x", "x", w["x"])],
+        )
+    ]
+    state, name = w["x"], "x"
+    for number, (part, heading) in enumerate((("attention", "attention"), ("hidden", "feed-forward")), start=1):
+        inside, inside_name = state, name
+        if pre:
+            norm = _norm(example, w, inside, inside_name, number, road=False)
+            boxes.append(norm)
+            inside, inside_name = np.array(norm["tables"][-1]["numbers"]), f"n{number}"
+        made = _attention(example, w, inside) if part == "attention" else _hidden(example, w, inside)
+        boxes += made
+        added = np.array(made[-1]["tables"][-1]["numbers"])
+        summed = state + added
+        table = _rows(
+            example, f"s{number}", f"sum {number}", summed, made_from=["sum", name, made[-1]["tables"][-1]["id"]]
+        )
+        does = f"The residual stream and the output of {heading} are added, entry by entry."
+        boxes.append(_box(f"s{number}", "+", True, does, "T × D", [table]))
+        state, name = summed, f"s{number}"
+        if not pre:
+            norm = _norm(example, w, state, name, number, road=True)
+            boxes.append(norm)
+            state, name = np.array(norm["tables"][-1]["numbers"]), f"n{number}"
+    last = _rows(example, "y", "y", state, made_from=["same", name])
+    does = "The output of the layer, which the next layer reads. Its shape is that of the input."
+    boxes.append(_box("y", "y", True, does, "T × D", [last]))
+    return {"title": example.title, "order": order, "tokens": [str(token) for token in example.tokens], "boxes": boxes}
+
+
+def _box(id_: str, name: str, road: bool, does: str, letters: str, tables: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"id": id_, "name": name, "road": road, "does": does, "letters": letters, "tables": tables}
+
+
+def _rows(
+    example: LayerExample, id_: str, caption: str, numbers: Array, *, letters: str = "T × D", made_from: Any = None
+) -> dict[str, Any]:
+    columns = [str(place + 1) for place in range(numbers.shape[-1])]
+    return {
+        "id": id_,
+        "caption": caption,
+        "letters": letters,
+        "rows": [str(token) for token in example.tokens],
+        "columns": columns,
+        "numbers": numbers.tolist(),
+        "from": made_from,
+    }
+
+
+def _norm(
+    example: LayerExample, w: Mapping[str, Array], x: Array, x_name: str, number: int, *, road: bool
+) -> dict[str, Any]:
+    gain, shift = w["norms"][2 * number - 2], w["norms"][2 * number - 1]
+    measured = np.stack([x.mean(-1), x.var(-1)], axis=-1)
+    means = _rows(example, f"m{number}", "mean, variance", measured, letters="T × 2") | {"columns": ["mean", "var"]}
+    learned = _rows(example, f"g{number}", "gain, shift", np.stack([gain, shift]), letters="2 × D")
+    learned["rows"] = ["gain", "shift"]
+    y = reference.layer_norm(x, gain, shift, eps=EPS)
+    ids = ["norm", x_name, f"m{number}", f"g{number}"]
+    tables = [means, learned, _rows(example, f"n{number}", f"norm {number}", y, made_from=ids)]
+    does = "For each row, subtract its mean and divide by its standard deviation; then apply gain and shift."
+    return _box(f"n{number}", f"norm {number}", road, does, "T × D", tables)
+
+
+def _attention(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[dict[str, Any]]:
+    n = example.n_heads
+    q, k, v = (reference.split_heads(x @ w[name], n) for name in ("w_q", "w_k", "w_v"))
+    mask = None if example.real is None else np.broadcast_to(np.asarray(example.real, bool), (len(x), len(x)))
+    a = reference.attention_weights(q, k, mask)
+    z = reference.merge_heads(reference.scaled_dot_product_attention(q, k, v, mask))
+    blended = reference.multi_head_attention(x, w["w_q"], w["w_k"], w["w_v"], w["w_o"], n, mask=mask)
+    heads = range(n)
+    projected = [
+        _rows(example, f"{name}{i}", f"{name}, head {i}", numbers[i], letters="T × H")
+        for i in heads
+        for name, numbers in (("q", q), ("k", k), ("v", v))
+    ]
+    weights = [_rows(example, f"a{i}", f"weights, head {i}", a[i], letters="T × S") for i in heads]
+    for table in weights:
+        table["columns"] = [str(token) for token in example.tokens]
+    return [
+        _box(
+            "qkv",
+            "q, k, v",
+            False,
+            "Three projections, split into heads: the query, key and value of each token.",
+            "N × T × H",
+            projected,
+        ),
+        _box(
+            "a",
+            "weights",
+            False,
+            "The softmax of the scaled scores: each row shows which tokens its token attends to. Padding gets 0.",
+            "N × T × S",
+            weights,
+        ),
+        _box(
+            "z",
+            "heads merged",
+            False,
+            "Each head takes the weighted sum of its values; the results are put side by side.",
+            "T × N·H",
+            [_rows(example, "z", "heads side by side", z, letters="T × N·H")],
+        ),
+        _box(
+            "o",
+            "Wₒ",
+            False,
+            "The output matrix mixes the heads: this is what attention adds to the residual stream.",
+            "T × D",
+            [_rows(example, "o", "what attention adds", blended)],
+        ),
+    ]
+
+
+def _hidden(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[dict[str, Any]]:
+    before = x @ w["w_1"] + w["b_1"]
+    hidden = reference.relu(before)
+    added = reference.feed_forward(x, w["w_1"], w["w_2"], w["b_1"], w["b_2"])
+    wide = _rows(example, "u", "x W₁ + b₁", before, letters="T × F")
+    bent = _rows(example, "h", "after ReLU", hidden, letters="T × F", made_from=["relu", "u"])
+    return [
+        _box(
+            "h",
+            "W₁, ReLU",
+            False,
+            "The hidden activations of the MLP: wider than D, and 0 where negative. Each token by itself.",
+            "T × F",
+            [wide, bent],
+        ),
+        _box(
+            "f",
+            "W₂",
+            False,
+            "Back to width D: this is what the feed-forward network (MLP) adds to the residual stream.",
+            "T × D",
+            [_rows(example, "f", "what it adds", added)],
+        ),
+    ]
+
+
+def static_tables(record: Mapping[str, Any]) -> str:
+    """Write what comes in and what goes out as HTML, for readers whose browser runs no script.
+
+    Returns:
+        HTML with two tables.
+    """
+    tables = {table["id"]: table for box in record["boxes"] for table in box["tables"]}
+    sentence = f"<p>{escape(record['title'])}, {record['order']}-LN: what enters the layer, and what leaves it.</p>"
+    return sentence + "".join(
+        number_table(name, *(tables[name][k] for k in ("rows", "columns", "numbers"))) for name in "xy"
+    )
+
+
+class EncoderStepper(InteractiveFigure):
+    """Walk through an encoder layer: choose a box of the diagram to see its tensor, or another order of the norms.
+
+    Every number is computed here, in float64, with ``softlookup.reference``.
+
+    Args:
+        examples: The layers.
+
+    Raises:
+        ValueError: If there are no examples, or an example's shapes do not fit.
+
+    Source: Vaswani et al. 2017, section 3.1. Book: 07_encoder.html#encoder-layer.
+    """
+
+    records = traitlets.List(
+        traitlets.List(traitlets.Dict()), help="what `compute` returned, by example and order"
+    ).tag(sync=True)
+    chosen = traitlets.Int(0, help="index of the example shown").tag(sync=True)
+    order = traitlets.Int(0, min=0, max=1, help="index into ORDERS").tag(sync=True)
+    box = traitlets.Int(0, min=0, help="index of the box shown").tag(sync=True)
+
+    def __init__(self, examples: Sequence[LayerExample]) -> None:
+        if not examples:
+            raise ValueError("EncoderStepper needs at least one example, got none")
+        records = [[compute(example, order) for order in ORDERS] for example in examples]
+        super().__init__(records=records, fallback=static_tables(records[0][0]))

@@ -1,0 +1,140 @@
+"""Positions to move: two rows of sinusoids as hands of clocks, or a query and a key that are turned."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from softlookup import reference
+from softlookup_course.widgets.interactive import InteractiveFigure, plain_table
+
+WIDTHS = (2, 4, 8, 16, 32, 64)
+"""The widths of a row of sinusoids that can be chosen."""
+FARTHEST = 40
+"""The last position that the sliders reach."""
+WIDTH = 16
+"""The width to begin with."""
+QUERY, KEY, BASE = (1.6, 0.4, 1.0, -0.8), (0.9, 1.2, 1.1, 0.5), 100.0
+"""What is turned, and what rotary positions take for 10,000 here, so that the slow pair moves within sight."""
+
+
+def describe_sinusoids(one: int, other: int, width: int) -> dict[str, Any]:
+    """Work out what the figure shows of two rows of sinusoids.
+
+    Args:
+        one: A position.
+        other: Another.
+        width: D, even.
+
+    Returns:
+        rows (two of D numbers), angles (two of D/2, in radians), dot (their product), curve (the product with a row so
+        many places further on, from 0 to the farthest), length of a row.
+
+    Raises:
+        ValueError: If a position is negative or beyond the sliders, or the width is none of those offered.
+    """
+    for name, position in (("one", one), ("other", other)):
+        if not 0 <= position <= FARTHEST:
+            raise ValueError(f"{name} is {position}; wanted a position from 0 to {FARTHEST}")
+    if width not in WIDTHS:
+        raise ValueError(f"width is {width}; wanted one of {WIDTHS}")
+    table = reference.sinusoidal(FARTHEST + 1, width)
+    rows = table[[one, other]]
+    return {
+        "rows": rows.tolist(),
+        "angles": reference.angles(np.array([one, other]), width).tolist(),
+        "dot": float(rows[0] @ rows[1]),
+        "curve": (table @ table[0]).tolist(),
+        "length": float(np.linalg.norm(rows[0])),
+    }
+
+
+def describe_rotary(
+    query: Sequence[float], key: Sequence[float], query_at: int, key_at: int, base: float
+) -> dict[str, Any]:
+    """Work out what the figure shows of a query and a key that are turned, neighbours paired.
+
+    Args:
+        query: Its numbers before it is turned, H of them.
+        key: Likewise.
+        query_at: The query's position.
+        key_at: The key's.
+        base: Sets the slowest pair's speed.
+
+    Returns:
+        query and key (turned), score (their product), parts (each pair's share of it), curve (the score with the query
+        so many places behind the key, from minus the farthest to the farthest).
+    """
+    turned = [
+        reference.rotary(np.array([vector]), offset=at, base=base)[0]
+        for vector, at in ((query, query_at), (key, key_at))
+    ]
+    # Distances of any sign: the key stands still at the farthest place, the query walks along.
+    walk = reference.rotary(np.tile(query, (2 * FARTHEST + 1, 1)), base=base)
+    still = reference.rotary(np.array([key]), offset=FARTHEST, base=base)[0]
+    products = turned[0] * turned[1]
+    return {
+        "query": turned[0].tolist(),
+        "key": turned[1].tolist(),
+        "score": float(products.sum()),
+        "parts": products.reshape(-1, 2).sum(axis=1).tolist(),
+        "curve": (walk @ still).tolist(),
+    }
+
+
+def static_table(width: int = 4, length: int = 8) -> str:
+    """Write the first positions as HTML, for readers whose browser runs no script.
+
+    Args:
+        width: D.
+        length: How many positions.
+
+    Returns:
+        HTML with one sentence and one table.
+    """
+    sentence = (
+        f"The first {length} positions as sinusoids of width {width}. With scripts switched on, you can move them."
+    )
+    rows = ((p, *(f"{x:.2f}" for x in row)) for p, row in enumerate(reference.sinusoidal(length, width)))
+    head = ("position", *map(str, range(width)))
+    return f"<p>{sentence}</p>" + plain_table(head, rows, "Sinusoidal positions, one row each")
+
+
+class PositionExplorer(InteractiveFigure):
+    """Move two positions: as sinusoids, whose product depends on their distance, or as rotations of a query and a key.
+
+    The script computes, since positions are free; tests compare what it shows with the two functions above.
+
+    Args:
+        one: The first position, and the query's.
+        other: The second position, and the key's.
+
+    Raises:
+        ValueError: If a position is none that the figure offers.
+
+    Book: 06_positions.html#positions-explorer.
+    """
+
+    one = traitlets.Int(help="the first position, and the query's").tag(sync=True)
+    other = traitlets.Int(help="the second position, and the key's").tag(sync=True)
+    width = traitlets.Int(help="D of the sinusoids").tag(sync=True)
+    widths = traitlets.List(traitlets.Int(), help="widths to choose from").tag(sync=True)
+    farthest = traitlets.Int(help="the last position").tag(sync=True)
+    query = traitlets.List(traitlets.Float(), help="the query before it is turned").tag(sync=True)
+    key = traitlets.List(traitlets.Float(), help="the key before it is turned").tag(sync=True)
+    base = traitlets.Float(help="the base of the rotary part").tag(sync=True)
+
+    def __init__(self, one: int = 5, other: int = 8) -> None:
+        describe_sinusoids(one, other, WIDTH)  # refuses what the figure does not offer
+        super().__init__(
+            one=one,
+            other=other,
+            width=WIDTH,
+            widths=list(WIDTHS),
+            farthest=FARTHEST,
+            query=list(QUERY),
+            key=list(KEY),
+            base=BASE,
+            fallback=static_table(),
+        )

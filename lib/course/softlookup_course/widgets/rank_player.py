@@ -1,0 +1,129 @@
+"""A parallel program, played: messages between ranks step by step, whose numbers have reached whom, bytes and time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import traitlets
+
+from softlookup.ranks import LinkSpeed
+from softlookup_course.widgets.interactive import InteractiveFigure, plain_table
+from softlookup_course.widgets.played_programs import PROGRAMS, WORLDS, PlayedProgram
+from softlookup_course.widgets.rank_recording import LINKS, played, readers_program, timed
+from softlookup_inside.ranks.names import EVERYTHING
+
+SIZES = (4_000, 256_000, 16_000_000, 1_000_000_000)
+"""Bytes of the array that programs of the figure's own are played with."""
+
+
+def describe(
+    program: PlayedProgram,
+    links: Mapping[str, LinkSpeed] = LINKS,
+    sizes: Sequence[int] = SIZES,
+    worlds: Sequence[int] = WORLDS,
+) -> list[dict[str, Any]]:
+    """Run a program with each number of ranks, and give every number that the figure shows.
+
+    The program runs once for each number of ranks, with few numbers; each of them stands for as many bytes as make up
+    the size.
+
+    Args:
+        program: The program.
+        links: Links by name.
+        sizes: Bytes of the array that travels.
+        worlds: Numbers of ranks.
+
+    Returns:
+        For each number of ranks what ``rank_recording.played`` films, with ``unit`` (bytes of the array that it was
+        played with), ``sizes``, and ``times``: for each size the seconds after each step, by link.
+
+    Book: 19_many_devices.html#many-devices-messages.
+    """
+    films = []
+    for world in worlds:
+        traffic, unit, film = played(program, world)
+        films.append(film | timed(traffic, links, sizes, unit))
+    return films
+
+
+def static_table(programs: Sequence[Mapping[str, Any]]) -> str:
+    """Write what each program sends as HTML, for readers whose browser runs no script."""
+    head = ("program", "ranks", "steps", "messages", "busiest link, in arrays", "most that a rank sends, in arrays")
+    rows = (
+        (
+            *(program["title"], film["world"], film["steps"], len(film["messages"])),
+            *(f"{film[name] / film['unit']:.2f}" for name in ("busiest", "most")),
+        )
+        for program in programs
+        for film in program["films"]
+    )
+    sentence = (
+        "<p>What parallel programs send, by the number of ranks, in sizes of the array that they are called with. With "
+        "scripts switched on, you can play each of them step by step.</p>"
+    )
+    return sentence + plain_table(head, rows)
+
+
+class RankPlayer(InteractiveFigure):
+    """Play a parallel program: messages cross the links between ranks, and bytes and time are counted.
+
+    Every number comes from runs on ``softlookup.ranks``; the script draws, and adds the steps up.
+
+    Args:
+        programs: Names of ``played_programs.PROGRAMS``, in the order in which they are offered; or programs that are
+            described already, as ``of`` does it.
+        links: Links to choose from, by name: their latency and bandwidth.
+
+    Raises:
+        ValueError: If there is no program or no link.
+        KeyError: If there is no program of a name.
+
+    Book: 19_many_devices.html#many-devices-messages.
+    """
+
+    programs = traitlets.List(traitlets.Dict(), help="name, title, array and films of each").tag(sync=True)
+    links = traitlets.List(traitlets.Unicode(), help="names of the links").tag(sync=True)
+
+    def __init__(
+        self,
+        programs: Sequence[str] | Sequence[Mapping[str, Any]] = tuple(PROGRAMS),
+        links: Mapping[str, LinkSpeed] = LINKS,
+    ) -> None:
+        if not programs:
+            raise ValueError(f"no program to play; there are {', '.join(PROGRAMS)}")
+        if not links:
+            raise ValueError("no link to choose: wanted at least one name with its LinkSpeed")
+        described = [_described(each, links) if isinstance(each, str) else dict(each) for each in programs]
+        super().__init__(programs=described, links=list(links), fallback=static_table(described))
+
+    @classmethod
+    def of(
+        cls,
+        function: Callable[..., Any],
+        inputs: Sequence[Sequence[Any]],
+        links: Mapping[str, LinkSpeed] = LINKS,
+        offers: Sequence[str] = EVERYTHING,
+    ) -> "RankPlayer":
+        """Play a program of the reader's, on copies of its inputs.
+
+        Whose numbers have reached a rank is shown where it can be told (see ``rank_recording.seen``).
+
+        Args:
+            function: What one rank does: takes the rank's inputs, then ``dist``.
+            inputs: The inputs of each rank.
+            links: Links to choose from, by name.
+            offers: Which names ``dist`` has.
+
+        Raises:
+            WorldError: If the ranks cannot go on, or their messages do not meet.
+            RankError: If a rank does what no program may do.
+            ValueError: If there are more ranks than fit into the figure, or no messages.
+
+        Book: 19_many_devices.html#many-devices-messages.
+        """
+        return cls([readers_program(function, inputs, links, offers)], links)
+
+
+def _described(name: str, links: Mapping[str, LinkSpeed]) -> dict[str, Any]:
+    program = PROGRAMS[name]
+    facts = {"name": name, "title": program.title, "array": program.array}
+    return facts | {"films": describe(program, links)}

@@ -1,0 +1,12 @@
+from softlookup_grader.course.folder import Course as Course
+from softlookup_grader.course.folder import new_course as new_course
+from softlookup_grader.course.notebooks import BadNotebook as BadNotebook
+from softlookup_grader.course.notebooks import read_notebook as read_notebook
+from softlookup_grader.data.errors import CourseError as CourseError
+from softlookup_grader.data.records import HandMark as HandMark
+from softlookup_grader.data.records import Record as Record
+from softlookup_grader.data.records import Report as Report
+from softlookup_grader.data.records import TaskMark as TaskMark
+from softlookup_grader.run.engine import grade_assignment as grade_assignment
+from softlookup_grader.run.request import GradeRequest as GradeRequest
+from softlookup_grader.run.request import Watcher as Watcher

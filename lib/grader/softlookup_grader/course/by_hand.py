@@ -1,0 +1,195 @@
+"""Written answers that wait for a person: shared out among several graders, and comments that are used again.
+
+Points and comments themselves stay in nbgrader's gradebook, where the formgrader shows and changes them.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from softlookup_command.plain_text import one_line
+from softlookup_grader.course.folder import Course
+from softlookup_grader.course.groups import Table, sharing
+from softlookup_grader.course.notebooks import task_id
+from softlookup_grader.data.disk import atomic_write
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.tables import read_table
+
+COMMENTS = "comments.json"
+_COLUMNS = ("student", "grader", "formgrader")
+_BY_HAND = (
+    ("grades", "manual_score", "points by hand"),
+    ("grades", "extra_credit", "extra credit"),
+    ("comments", "manual_comment", "comments"),
+)
+"""What a person enters for a cell: where nbgrader keeps it, and what it is called in a message."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """Whose answers a grader reads.
+
+    Attributes:
+        student: The student's id.
+        grader: The grader's name.
+        formgrader: The page of the formgrader that shows them, below its own address.
+        waits: Whether any answer still waits for points.
+    """
+
+    student: str
+    grader: str
+    formgrader: str
+    waits: bool
+
+
+def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[Share]:
+    """Divide the submissions with written answers among graders, evenly; who has some already keeps them.
+
+    What a group handed in is one submission: the one of the member in whose folder it lies.
+
+    The table is kept as ``reports/NN_topic-shares.csv``; submissions that come later go to whoever has fewest.
+
+    Args:
+        course: The course.
+        assignment: Whose submissions.
+        graders: Names of those who grade.
+
+    Returns:
+        A share for each submission, by student.
+
+    Raises:
+        CourseError: If nobody is named, a name is empty or doubled, or nothing was graded yet.
+    """
+    if not graders or len(set(graders)) < len(graders) or not all(name.strip() for name in graders):
+        raise CourseError(f"graders are named once each, such as ana,ben, and got {','.join(graders) or 'nobody'}")
+    course.require(assignment)
+    path = course.root / "reports" / f"{assignment}-shares.csv"
+    before = dict[str, str]()
+    if path.is_file():
+        table = read_table(path, "table of shares")
+        whose, by = map(table.column, _COLUMNS[:2])
+        before = {row[whose]: row[by] for row in table.rows}
+    unassigned: list[Share] = []
+    shared = sharing(course, assignment)
+    with course.gradebook() as book:
+        by_student = {str(submission.student.id): submission for submission in book.assignment_submissions(assignment)}
+        for student, submission in sorted(by_student.items()):
+            if shared.holder(student) != student and shared.holder(student) in by_student:
+                continue
+            for notebook in submission.notebooks:
+                by_hand = [grade for grade in notebook.grades if grade.cell.cell_type == "markdown"]
+                if by_hand:
+                    waits = any(grade.needs_manual_grade for grade in by_hand)
+                    unassigned.append(Share(submission.student.id, "", f"/formgrader/submissions/{notebook.id}", waits))
+    if not unassigned:
+        raise CourseError(f"no graded submission of {assignment} has a written answer: 'softlookup grade' comes first")
+    load = {name: sum(before.get(share.student) == name for share in unassigned) for name in graders}
+    shares = []
+    for share in unassigned:
+        grader = before.get(share.student, "")
+        if grader not in load:
+            grader = min(graders, key=lambda name: load[name])
+            load[grader] += 1
+        shares.append(Share(share.student, grader, share.formgrader, share.waits))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    writer.writerows((share.student, share.grader, share.formgrader) for share in shares)
+    atomic_write(path, text.getvalue().encode())
+    return shares
+
+
+def enter_for_groups(book: Any, assignment: str, groups: Table) -> list[str]:
+    """Enter what a person gave one member of a group for the members who have nothing; the caller commits.
+
+    Args:
+        book: nbgrader's gradebook, open for writing.
+        assignment: The assignment.
+        groups: Those who share a notebook.
+
+    Returns:
+        A sentence for each task that a person gave several members different things for: nothing is changed there.
+    """
+    members = {student for group in groups for student in group}
+    submissions = {row.student_id: row for row in book.assignment_submissions(assignment) if row.student_id in members}
+    sentences = []
+    for group in groups:
+        sheets = [sheet for student in group if student in submissions for sheet in submissions[student].notebooks]
+        for rows_name, column, called in _BY_HAND:
+            by_cell: dict[str, list[Any]] = {}
+            for sheet in sheets:
+                for row in getattr(sheet, rows_name):
+                    by_cell.setdefault(row.cell_id, []).append(row)
+            for rows in by_cell.values():
+                full = [row for row in rows if getattr(row, column) not in (None, "")]
+                if len({getattr(row, column) for row in full}) > 1:
+                    sentences.append(
+                        f"the group {', '.join(map(one_line, group))} has different {called} for "
+                        f"{task_id(full[0].name)}, which stay as they are: make them the same in the formgrader"
+                    )
+                elif full:
+                    for row in rows:
+                        if row not in full:
+                            setattr(row, column, getattr(full[0], column))
+                            if column == "manual_score":
+                                row.needs_manual_grade = full[0].needs_manual_grade
+    return sentences
+
+
+def saved_comments(course: Course) -> dict[str, dict[str, str]]:
+    """Comments that were saved to be used again, by task and name.
+
+    Raises:
+        CourseError: If their file is damaged.
+    """
+    path = course.root / COMMENTS
+    if not path.is_file():
+        return {}
+    try:
+        comments = json.loads(path.read_text(encoding="utf-8"))
+        return {str(task): {str(name): str(text) for name, text in texts.items()} for task, texts in comments.items()}
+    except (ValueError, AttributeError) as error:
+        raise CourseError(f"{path} is damaged: put a backup in its place, or delete it to begin anew") from error
+
+
+def save_comment(course: Course, task: str, name: str, text: str) -> None:
+    """Save a comment on a task under a name; another one of that name is replaced."""
+    every = saved_comments(course)
+    every.setdefault(task, {})[name] = text
+    atomic_write(course.root / COMMENTS, (json.dumps(every, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def comment(course: Course, assignment: str, student: str, task: str, text: str) -> None:
+    """Put a comment on a student's answer into the gradebook, behind those that stand there.
+
+    Args:
+        course: The course.
+        assignment: The assignment.
+        student: Whose answer.
+        task: Its task, "04.uniform".
+        text: The comment; nothing is done where it stands there already.
+
+    Raises:
+        CourseError: If there is no such graded answer.
+    """
+    course.require(assignment)
+    course.students([student])
+    with course.gradebook() as book:
+        cells = [
+            row
+            for submission in book.assignment_submissions(assignment)
+            if submission.student.id == student
+            for notebook in submission.notebooks
+            for row in notebook.comments
+        ]
+        answer = next((row for row in cells if task_id(row.name) == task), None)
+        if answer is None:
+            has = ", ".join(sorted({task_id(row.name) for row in cells})) or "none"
+            raise CourseError(f"{student} has no graded answer to {task} in {assignment}; answers there: {has}")
+        existing = answer.manual_comment or ""
+        if text not in existing:
+            answer.manual_comment = f"{existing}\n\n{text}".strip()
+            book.db.commit()

@@ -1,0 +1,155 @@
+"""What collecting came to, by student: kept beside the course, so that reports can say who is in, who is not, and why.
+
+One file for each assignment, ``.collected/NN_topic.json``. Collecting again changes the lines of those whom it found
+and leaves the others. Who is in is told by ``submitted/``, where a notebook may lie by hand as well.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from softlookup_command.plain_text import one_line
+from softlookup_grader.course.arrived import (
+    COLLECTED,
+    FOLDER,
+    NOTHING,
+    UNREADABLE,
+    Arrival,
+    Arrivals,
+    arrivals,
+    path_of,
+)
+from softlookup_grader.course.folder import Course
+from softlookup_grader.course.groups import sharing
+from softlookup_grader.data.disk import atomic_write
+
+__all__ = [
+    "COLLECTED",
+    "FOLDER",
+    "NOTHING",
+    "UNREADABLE",
+    "Arrival",
+    "Arrivals",
+    "Standing",
+    "Summary",
+    "arrivals",
+    "forget",
+    "keep",
+    "records_naming",
+    "summary",
+]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Whether one student of the class is in.
+
+    Attributes:
+        state: ``COLLECTED``, ``UNREADABLE`` or ``NOTHING``.
+        why: Why nothing can be graded, one clause; "with ada" for the other members of a group that is in.
+    """
+
+    state: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Who of the class is in, for one assignment.
+
+    Attributes:
+        by_student: By id, for everybody in the class, in the order of the class.
+        strangers: Files and folders that are nobody's in the class, each with the reason.
+    """
+
+    by_student: Mapping[str, Standing]
+    strangers: Mapping[str, str]
+
+    def count(self, state: str) -> int:
+        """How many of the class are in this state."""
+        return sum(standing.state == state for standing in self.by_student.values())
+
+    def lines(self) -> Iterator[str]:
+        """The table: one line on the class, one for everybody who is not in, one for everything that is nobody's."""
+        states = (COLLECTED, UNREADABLE, NOTHING)
+        yield f"{len(self.by_student)} in class: {', '.join(f'{self.count(state)} {state}' for state in states)}"
+        for state in (UNREADABLE, NOTHING):
+            for student, standing in self.by_student.items():
+                if standing.state == state:
+                    yield f"{one_line(student)}: {state}" + (f", {standing.why}" if standing.why else "")
+        for name, why in self.strangers.items():
+            yield f"nobody's: {one_line(name)}: {why}"
+
+
+def summary(course: Course, assignment: str) -> Summary:
+    """Say for everybody in the class whether a notebook lies in ``submitted/``, and why not.
+
+    Raises:
+        CourseError: If the record of what was collected, or the table of groups, is damaged.
+    """
+    arrived, shared = arrivals(course, assignment), sharing(course, assignment)
+    by_student = {}
+    for student in course.students():
+        arrival = arrived.by_student.get(student)
+        if student in shared.damaged:
+            by_student[student] = Standing(UNREADABLE, shared.damaged[student])
+        elif os.path.lexists(course.notebook("submitted", student, assignment)):
+            by_student[student] = Standing(COLLECTED)
+        elif arrival is not None and arrival.state == UNREADABLE:
+            by_student[student] = Standing(UNREADABLE, arrival.why)
+        else:
+            by_student[student] = Standing(NOTHING)
+    for members in shared.groups:
+        ones_in = [name for name in members if by_student.get(name) == Standing(COLLECTED)]
+        for name in members if ones_in else ():
+            if name in by_student and name not in ones_in:
+                by_student[name] = Standing(COLLECTED, f"with {one_line(ones_in[0])}")
+    return Summary(by_student, arrived.strangers)
+
+
+def keep(course: Course, assignment: str, arrived: Arrivals) -> None:
+    """Write down what collecting came to: whole or not at all.
+
+    Raises:
+        CourseError: If the disk refuses it.
+    """
+    record = {
+        "students": {student: asdict(arrived.by_student[student]) for student in sorted(arrived.by_student)},
+        "strangers": dict(sorted(arrived.strangers.items())),
+    }
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    atomic_write(path_of(course, assignment), text.encode("utf-8", "replace"), mode=0o600)
+
+
+def forget(course: Course, student: str) -> list[Path]:
+    """Remove a student's lines from the records of all assignments.
+
+    Returns:
+        The records that had one.
+    """
+    changed = []
+    for path in records_naming(course, student):
+        arrived = arrivals(course, path.stem)
+        rest = {name: about for name, about in arrived.by_student.items() if name != student}
+        strangers = {name: why for name, why in arrived.strangers.items() if not _names(name, student)}
+        keep(course, path.stem, Arrivals(rest, strangers))
+        changed.append(path)
+    return changed
+
+
+def records_naming(course: Course, student: str) -> list[Path]:
+    """The records that have a line about a student, or name a file that has the student's id in its name."""
+    paths = sorted((course.root / FOLDER).glob("*.json"))
+    records = {path: arrivals(course, path.stem) for path in paths}
+    return [
+        path
+        for path, arrived in records.items()
+        if student in arrived.by_student or any(_names(name, student) for name in arrived.strangers)
+    ]
+
+
+def _names(text: str, student: str) -> bool:
+    return re.search(rf"(?<![^\W_]){re.escape(student)}(?![^\W_])", text) is not None

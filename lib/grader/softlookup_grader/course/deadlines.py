@@ -1,0 +1,398 @@
+"""When an assignment ends, for everybody and for those who have more time.
+
+What was granted is kept in its own terms (``terms.py``), and what follows from it where nbgrader keeps an extension:
+its late penalties, its formgrader and its exports go by that. The gradebook holds times in UTC.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any
+
+from softlookup_command.plain_text import one_line
+from softlookup_grader.course.folder import Course, find_assignment
+from softlookup_grader.course.releasing import Released
+from softlookup_grader.course.student_ids import nobody
+from softlookup_grader.course.terms import (
+    Accommodation,
+    End,
+    Extension,
+    Granted,
+    accommodation_in_words,
+    end_for,
+    keep_granted,
+    read_granted,
+)
+from softlookup_grader.data.dates import naive_utc, read_end, shown_time, time_since
+from softlookup_grader.data.errors import CourseError
+
+
+@dataclass(frozen=True)
+class Deadlines:
+    """When an assignment is due.
+
+    Attributes:
+        assignment: Its name.
+        due: For everybody, in UTC; None if there is no due date.
+        ends: For whom it ends later, by id: extensions and standing accommodations.
+        late: Seconds by which a graded submission came late, by id, more time counted; only those that did.
+        zone: The course's time zone.
+        start: When students got it, in UTC; None if nobody knows, or no accommodation goes by it.
+        notes: Sentences on terms that give nothing.
+    """
+
+    assignment: str
+    due: datetime | None
+    ends: dict[str, End] = field(default_factory=dict)
+    late: dict[str, float] = field(default_factory=dict)
+    zone: tzinfo = UTC
+    start: datetime | None = None
+    notes: tuple[str, ...] = ()
+
+    def due_for(self, student: str) -> datetime | None:
+        """When it is due for one student, in UTC."""
+        end = self.ends.get(student)
+        return self.due if end is None else end.when
+
+    @property
+    def extensions(self) -> dict[str, timedelta]:
+        """How much more time students have, by id."""
+        return {student: end.when - self.due for student, end in self.ends.items() if self.due is not None}
+
+    @property
+    def last(self) -> datetime | None:
+        """When it ends for the last student, in UTC; None if there is no due date."""
+        return None if self.due is None else max((self.due, *(end.when for end in self.ends.values())))
+
+
+def deadlines(course: Course, assignment: str) -> Deadlines:
+    """Read when an assignment is due, for everybody and for those who have more time.
+
+    Raises:
+        CourseError: If the gradebook does not know the assignment, or a record of the course is damaged.
+    """
+    granted = read_granted(course)
+    with course.gradebook() as book:
+        row = find_assignment(book, assignment)
+        _adopt(row, granted)
+        return _deadlines(course, row, granted)
+
+
+def settle(course: Course, assignment: str) -> Deadlines:
+    """Work out anew when an assignment ends for each student, and write it where nbgrader looks.
+
+    Returns:
+        What holds.
+
+    Raises:
+        CourseError: As in :func:`deadlines`, or if the disk refuses it.
+    """
+    with _changing(course) as (book, granted):
+        row = find_assignment(book, assignment)
+        _adopt(row, granted)
+        return _write(course, book, row, granted, row.duedate)
+
+
+def set_due(course: Course, assignment: str, when: datetime | None) -> Deadlines:
+    """Set when an assignment is due for everybody; who has more time gets a new end, by the terms of it.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        when: The date and time, in UTC; None takes the due date away.
+
+    Returns:
+        What then holds.
+
+    Raises:
+        CourseError: If the assignment is unknown, or somebody has an extension of what is taken away.
+    """
+    with _changing(course) as (book, granted):
+        row = find_assignment(book, assignment)
+        _adopt(row, granted)
+        if when is None and (extensions := granted.extensions.get(assignment)):
+            who = ", ".join(map(one_line, sorted(extensions)))
+            raise CourseError(f"{assignment} keeps its due date: there are extensions of it ({who}); --end removes one")
+        return _write(course, book, row, granted, when)
+
+
+def set_start(course: Course, assignment: str, when: datetime) -> Deadlines:
+    """Say when students got an assignment, which otherwise is its first release.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        when: The date and time, in UTC.
+
+    Returns:
+        What then holds.
+
+    Raises:
+        CourseError: If the assignment is unknown.
+    """
+    with _changing(course) as (book, granted):
+        row = find_assignment(book, assignment)
+        _adopt(row, granted)
+        granted.starts[assignment] = when
+        return _write(course, book, row, granted, row.duedate)
+
+
+def extend(course: Course, assignment: str, student: str, extension: Extension | None) -> Deadlines:
+    """Give one student more time; it takes the place of an earlier extension.
+
+    A student who has handed in nothing yet gets the row that nbgrader would make; without points it counts as missing.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        student: The student's id.
+        extension: The terms; None ends an extension.
+
+    Returns:
+        What then holds. A standing accommodation that gives more goes on to count.
+
+    Raises:
+        CourseError: If the assignment or the student is unknown, there is no due date, or no time is given.
+    """
+    course.students([student])
+    with _changing(course) as (book, granted):
+        row = find_assignment(book, assignment)
+        _adopt(row, granted)
+        of_assignment = granted.extensions.setdefault(assignment, {})
+        of_assignment.pop(student, None)
+        if extension is not None:
+            understood(_deadlines(course, row, granted), extension)  # refuses what gives nothing
+            of_assignment[student] = extension
+            book.update_or_create_student(student)
+            with book.db.no_autoflush:  # nbgrader fills a new row in while it is not in the session yet
+                book.update_or_create_submission(assignment, student)
+        return _write(course, book, row, granted, row.duedate)
+
+
+def accommodate(course: Course, student: str, accommodation: Accommodation | None) -> None:
+    """Give one student more time in all assignments, those to come too; it takes the place of an earlier accommodation.
+
+    Args:
+        course: The course's folder.
+        student: The student's id.
+        accommodation: The terms; None ends it.
+
+    Raises:
+        CourseError: If the student is unknown, or nobody has an accommodation to be ended.
+    """
+    everybody = course.students([student] if accommodation is not None else [])
+    with _changing(course) as (book, granted):
+        if accommodation is None and student not in granted.accommodations:
+            why = nobody(student, everybody) if student not in everybody else f"{one_line(student)} has none"
+            raise CourseError(f"there is no standing accommodation to end: {why}")
+        rows = list(book.assignments)
+        for row in rows:
+            _adopt(row, granted)
+        granted.accommodations.pop(student, None)
+        if accommodation is not None:
+            granted.accommodations[student] = accommodation
+        for row in rows:
+            _write(course, book, row, granted, row.duedate)
+        keep_granted(course, granted)  # a course may have no assignment yet
+
+
+@contextmanager
+def _changing(course: Course) -> Iterator[tuple[Any, Granted]]:
+    """The gradebook and what is granted, while nobody else changes them."""
+    with course.one_writer(), course.gradebook() as book:
+        yield book, read_granted(course)
+
+
+def _adopt(row: Any, granted: Granted) -> None:
+    """Take over an extension that somebody gave or ended through nbgrader itself since we wrote last."""
+    written = granted.written.get(row.name, {})
+    extensions = granted.extensions.setdefault(row.name, {})
+    for submission in row.submissions:
+        student, seconds = submission.student_id, _seconds(submission)
+        extension = extensions.get(student)
+        if seconds and not any(abs(seconds - written_s) < 1 for written_s in written.get(student, ())):
+            extensions[student] = Extension(hours=seconds / 3600, by_nbgrader=True)
+        elif not seconds and extension is not None and extension.by_nbgrader:
+            del extensions[student]
+
+
+def _write(course: Course, book: Any, row: Any, granted: Granted, due: datetime | None) -> Deadlines:
+    """Write a due date and the ends that follow from it.
+
+    The file is written first, with what nbgrader's column holds and what it is to hold: whoever is killed in between
+    leaves nothing that looks as if somebody else had given it.
+    """
+    ends = _ends(course, row.name, granted, due)
+    wanted_s = {student: (end.when - due).total_seconds() for student, end in ends.items() if due is not None}
+    rows = {submission.student_id: submission for submission in row.submissions}
+    held_s = {student: seconds for student, submission in rows.items() if (seconds := _seconds(submission))}
+    changed = [student for student in rows if abs(held_s.get(student, 0.0) - wanted_s.get(student, 0.0)) >= 1]
+    if due is None:  # an extension of nothing, given through nbgrader, is left alone
+        changed = [student for student in changed if student not in granted.extensions[row.name]]
+    if changed or row.duedate != due:
+        granted.written[row.name] = {
+            student: sorted({hold[student] for hold in (held_s, wanted_s) if student in hold})
+            for student in {*held_s, *wanted_s}
+        }
+        keep_granted(course, granted)
+        row.duedate = due
+        for student in changed:
+            rows[student].extension = timedelta(seconds=wanted_s[student]) if wanted_s.get(student) else None
+        book.db.commit()
+    granted.written[row.name] = {student: [seconds] for student, seconds in wanted_s.items()}
+    keep_granted(course, granted)
+    return _deadlines(course, row, granted)
+
+
+def _ends(course: Course, assignment: str, granted: Granted, due: datetime | None) -> dict[str, End]:
+    """The one place where ends are worked out."""
+    if due is None:
+        return {}
+    extensions, start = granted.extensions.get(assignment, {}), _start(course, assignment, granted)
+    students = sorted({*extensions, *granted.accommodations})
+    ends = {
+        student: end_for(due, course.zone, extensions.get(student), granted.accommodations.get(student), start)
+        for student in students
+    }
+    return {student: end for student, end in ends.items() if end is not None}
+
+
+def _start(course: Course, assignment: str, granted: Granted) -> datetime | None:
+    if assignment in granted.starts or not granted.accommodations:
+        return granted.starts.get(assignment)
+    return Released(course).first(assignment)
+
+
+def _deadlines(course: Course, row: Any, granted: Granted) -> Deadlines:
+    due, start = row.duedate, _start(course, row.name, granted)
+    ends = _ends(course, row.name, granted, due)
+    late = {}
+    for submission in sorted(row.submissions, key=lambda submission: submission.student_id):
+        end = ends.get(submission.student_id)
+        until = due if end is None else end.when
+        if until is not None and submission.timestamp is not None and submission.timestamp > until:
+            late[submission.student_id] = (submission.timestamp - until).total_seconds()
+    timed = [who for who, terms in sorted(granted.accommodations.items()) if terms.time > 1 and terms.holds(due)]
+    notes: tuple[str, ...] = ()
+    if timed and due is not None and (start is None or start >= due):
+        known = "is not known" if start is None else f"({as_text(start, course.zone)}) is not before it is due"
+        notes = (
+            f"when students got {row.name} {known}, so --time gives {', '.join(map(one_line, timed))} nothing: say it "
+            f"with 'softlookup extension {row.name} --start DATE'",
+        )
+    return Deadlines(row.name, due, ends, late, course.zone, start, notes)
+
+
+def _seconds(submission: Any) -> float:
+    return submission.extension.total_seconds() if submission.extension else 0.0
+
+
+def as_time(text: str, zone: tzinfo = UTC, now: datetime | None = None) -> tuple[datetime | None, str]:
+    """Read an end as people write it: a date without a time means the end of that day.
+
+    Args:
+        text: A date and time, which may name its time zone; "none" is none.
+        zone: The time zone of a text that names none.
+        now: The present, which the time is compared with; None takes the clock's.
+
+    Returns:
+        The time in UTC, None for "none"; and what was understood, in words.
+
+    Raises:
+        CourseError: If it is no date for sure, or the zone is unknown.
+    """
+    if text.strip().casefold() == "none":
+        return None, as_text(None)
+    aware, whole_day = read_end(text, zone)
+    when = naive_utc(aware)
+    words = as_text(when, zone) + (", the end of that day, since no time is named" if whole_day else "")
+    ago = time_since(when, naive_utc(datetime.now(UTC)) if now is None else now)
+    return when, words + (f". Note: that was {ago}" if ago else "")
+
+
+def understood(dates: Deadlines, extension: Extension) -> str:
+    """What an extension comes to, before it is given: when it ends, and how long that is.
+
+    Args:
+        dates: What holds for the assignment.
+        extension: The terms.
+
+    Raises:
+        CourseError: If there is no due date, or no time is given.
+    """
+    # nbgrader cannot reckon how late somebody is who has an extension of no due date.
+    if dates.due is None:
+        raise CourseError(f"{dates.assignment} has no due date yet: give it one first, with --due")
+    if extension.days < 0 or extension.hours < 0:
+        raise CourseError("an extension must give more time, and this gives less")
+    end = end_for(dates.due, dates.zone, extension, None, None)
+    if end is None:
+        until = f", and {as_text(extension.until, dates.zone)} is not later" if extension.until else ""
+        raise CourseError(
+            f"an extension must give more time: {dates.assignment} is due {as_text(dates.due, dates.zone)}{until}"
+        )
+    return f"until {as_text(end.when, dates.zone)} ({end.why})"
+
+
+def as_text(when: datetime | None, zone: tzinfo = UTC) -> str:
+    """A due date in words, in the course's time zone."""
+    return "no due date" if when is None else shown_time(when, zone)
+
+
+def in_words(time: timedelta) -> str:
+    """A length of time in days, hours and minutes; what is left of a minute counts as one.
+
+    >>> in_words(timedelta(days=2, hours=1)), in_words(timedelta(seconds=59)), in_words(timedelta())
+    ('2 days 1 hour', '1 minute', 'no time')
+    """
+    hours, minutes = divmod(math.ceil(time.seconds / 60), 60)
+    each = ((time.days, "day"), (hours, "hour"), (minutes, "minute"))
+    return " ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in each if n) or "no time"
+
+
+def more_time(dates: Deadlines) -> list[str]:
+    """Who has more time, until when and why, a line each; for the instructor alone."""
+    return [
+        f"{one_line(student)}: {as_text(end.when, dates.zone)} ({end.why})"
+        for student, end in sorted(dates.ends.items())
+    ]
+
+
+def accommodations_text(course: Course, student: str | None = None) -> str:
+    """The standing accommodations, and what follows from them, a few lines.
+
+    Args:
+        course: The course's folder.
+        student: Whose; None for all.
+
+    Raises:
+        CourseError: If nobody has that id.
+    """
+    granted = read_granted(course)
+    chosen = [name for name in sorted(granted.accommodations) if student in (None, name)]
+    if not chosen:
+        if student is not None:
+            course.students([student])
+            return f"{one_line(student)} has no standing accommodation"
+        return "nobody has a standing accommodation"
+    with course.gradebook() as book:
+        rows = sorted((row for row in book.assignments if row.duedate is not None), key=lambda row: str(row.name))
+        for row in rows:
+            _adopt(row, granted)
+        every = [_deadlines(course, row, granted) for row in rows]
+    lines = []
+    for name in chosen:
+        lines.append(f"{one_line(name)}: {accommodation_in_words(granted.accommodations[name], course.zone)}")
+        ends = [(dates, dates.ends[name]) for dates in every if name in dates.ends]
+        lines += [f"  {dates.assignment}: {as_text(end.when, course.zone)} ({end.why})" for dates, end in ends]
+    return "\n".join([*lines, *(f"note: {sentence}" for dates in every for sentence in dates.notes)])
+
+
+def deadlines_text(dates: Deadlines) -> str:
+    """What holds for an assignment, a few lines."""
+    lines = [f"{dates.assignment}: {as_text(dates.due, dates.zone)}", *more_time(dates)]
+    for student, seconds in dates.late.items():
+        lines.append(f"{one_line(student)} came late by {in_words(timedelta(seconds=round(seconds)))}")
+    return "\n  ".join([*lines, *(f"note: {sentence}" for sentence in dates.notes)])

@@ -1,0 +1,154 @@
+"""One assignment's page of the gradebook: who is in the class, and what each has got so far. It only reads."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from softlookup_grader.course.folder import Course, find_assignment
+from softlookup_grader.data.records import GRADED, MISSING, REFUSED, Report
+
+
+@dataclass(frozen=True)
+class CellGrade:
+    """What the gradebook holds for one graded cell.
+
+    Attributes:
+        points: What counts: a person's points go before the grader's; extra credit is in.
+        max: What the cell is worth.
+        by_hand: What a person gave, None if nobody did.
+        waiting: Whether a person still has to read it.
+        entered: Whether anybody, grader or person, has entered points.
+    """
+
+    points: float
+    max: float
+    by_hand: float | None = None
+    waiting: bool = False
+    entered: bool = True
+
+
+@dataclass(frozen=True)
+class SheetRow:
+    """One student of the class.
+
+    Attributes:
+        student: The student's id.
+        last_name: As in the class list, empty if it is not there.
+        first_name: Likewise.
+        email: Likewise.
+        lms_user_id: The id in a learning management system, likewise.
+        status: graded, refused or missing.
+        raw: Points in all, before a late penalty.
+        penalty: The late penalty, 0 or more.
+        max: Points there are.
+        cells: Grades by the cell's grade_id, in the order of the notebook.
+        reason: Why it was refused, one sentence.
+    """
+
+    student: str
+    last_name: str
+    first_name: str
+    email: str
+    lms_user_id: str
+    status: str
+    raw: float
+    penalty: float
+    max: float
+    cells: dict[str, CellGrade] = field(default_factory=dict)
+    reason: str = ""
+
+    @property
+    def score(self) -> float:
+        """What counts, as nbgrader's own export has it: never below 0."""
+        return max(0.0, self.raw - self.penalty)
+
+    @property
+    def waiting(self) -> int:
+        """How many written answers a person still has to read."""
+        return sum(cell.waiting for cell in self.cells.values())
+
+
+def read_sheet(course: Course, assignment: str, report: Report | None = None) -> list[SheetRow]:
+    """Read one assignment's page with a handful of queries, however large the class is.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        report: What grading said, if it is known: it tells refused from graded. Without it whoever has points
+            is graded, and the others are missing.
+
+    Returns:
+        One line for each student in the gradebook, by last name, first name and id.
+
+    Raises:
+        CourseError: If the gradebook does not know the assignment.
+    """
+    from nbgrader.api import BaseCell, Grade, SubmittedAssignment, SubmittedNotebook
+
+    status = {record.student: record.status for record in report.records} if report else {}
+    reasons = {record.student: record.reason for record in report.records if record.status == REFUSED} if report else {}
+    with course.gradebook() as book:
+        assignment_row = find_assignment(book, assignment)
+        worth = _cells_in_order(assignment_row)
+        best = float(assignment_row.max_score)
+        columns = (
+            *(SubmittedAssignment.student_id, BaseCell.name),
+            *(Grade.score, Grade.auto_score, Grade.manual_score, Grade.needs_manual_grade),
+        )
+        rows = (
+            book.db.query(*columns)
+            .select_from(Grade)
+            .join(BaseCell, BaseCell.id == Grade.cell_id)
+            .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+            .filter(SubmittedAssignment.assignment_id == assignment_row.id)
+        )
+        grades: dict[str, dict[str, CellGrade]] = {}
+        for student, name, points, auto, manual, needed in rows:
+            entered = auto is not None or manual is not None
+            waits = bool(needed) and manual is None and worth[name][1]
+            grade = CellGrade(float(points), worth[name][0], manual, waits, entered)
+            grades.setdefault(student, {})[name] = grade
+        late = (
+            book.db.query(SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty)
+            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+            .filter(SubmittedAssignment.assignment_id == assignment_row.id)
+        )
+        penalties: dict[str, float] = {}
+        for student, penalty in late:
+            penalties[student] = penalties.get(student, 0.0) + float(penalty or 0.0)
+        lines = []
+        for student in book.students:
+            student_grades = grades.get(student.id, {})
+            known = GRADED if any(cell.entered for cell in student_grades.values()) else MISSING
+            cells = {name: student_grades[name] for name in worth if name in student_grades}
+            if status.get(student.id, known) != GRADED:
+                # Nothing waits to be read in what was not handed in, whatever its row says.
+                cells = {name: replace(cell, waiting=False) for name, cell in cells.items()}
+            line = SheetRow(
+                student=student.id,
+                last_name=student.last_name or "",
+                first_name=student.first_name or "",
+                email=student.email or "",
+                lms_user_id=student.lms_user_id or "",
+                status=status.get(student.id, known),
+                raw=sum(cell.points for cell in cells.values()),
+                penalty=penalties.get(student.id, 0.0),
+                max=best,
+                cells=cells,
+                reason=reasons.get(student.id, ""),
+            )
+            lines.append(line)
+    return sorted(lines, key=lambda line: (line.last_name, line.first_name, line.student))
+
+
+def _cells_in_order(assignment: Any) -> dict[str, tuple[float, bool]]:
+    """What each graded cell is worth and whether a person reads it, by grade_id, in the order of the notebook."""
+    worth: dict[str, tuple[float, bool]] = {}
+    for notebook in assignment.notebooks:
+        names = [cell.name for cell in notebook.source_cells]
+        last = len(names)
+        answers = {cell.name for cell in notebook.solution_cells}
+        graded = [*notebook.grade_cells, *notebook.task_cells]
+        for cell in sorted(graded, key=lambda c: names.index(c.name) if c.name in names else last):
+            worth[cell.name] = (float(cell.max_score), cell.name in answers or cell.cell_type == "markdown")
+    return worth

@@ -1,0 +1,391 @@
+"""Groups: one hand-in for several ids, by a table that a course gives, or by a line in the notebook itself.
+
+Nothing is guessed. Somebody with a notebook of their own is graded by it, whatever a table or another's notebook says;
+somebody without one gets the verdict on the one notebook that counts for the group. Where two would do and differ, the
+ones who handed them in are graded by their own, and the others get no verdict until somebody decides. Where files came
+that cannot be graded, only the table, a person's word, puts the group's notebook in their place.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from softlookup_command.plain_text import one_line
+from softlookup_grader.course.arrived import UNREADABLE, arrivals
+from softlookup_grader.course.folder import Course
+from softlookup_grader.course.inbox import read_submission
+from softlookup_grader.course.notebooks import BadNotebook, cells_in
+from softlookup_grader.course.personal import made_for
+from softlookup_grader.data.disk import atomic_write
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.records import REFUSED
+from softlookup_grader.data.work import digest_of
+
+FILE = ".groups.json"
+FIRST_CELLS = 5
+"""So many cells at the beginning of a notebook are searched for a line that names a group."""
+
+MOST = 12
+"""So many ids a line may name; a longer one is no group's."""
+
+_RAW = re.compile(rb"(?:group|handed in by)[\s*_]*:", re.I)
+_LINE = re.compile(r"^([ \t>*_+#-]*(?:group|handed in by)[ \t*_]*:(?:\*\*|__)?)([^\n]+)$", re.I | re.M)
+_BETWEEN = re.compile(r"[,;&]|\s+and\s+", re.I)
+
+Table = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Whose notebook counts for whom in one assignment.
+
+    Attributes:
+        table: The groups of the course's table.
+        holders: For those who share a notebook with others, in whose folder it lies.
+        copies: Those whose own folder holds the same file as the holder's.
+        undecided: Students who get no verdict, each with the reason.
+        remarks: Sentences for the lecturer, by student.
+        damaged: Why the own file of somebody whom a table or a line names cannot be graded, by student.
+    """
+
+    table: Table = ()
+    holders: Mapping[str, str] = field(default_factory=dict)
+    copies: frozenset[str] = frozenset()
+    undecided: Mapping[str, str] = field(default_factory=dict)
+    remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    damaged: Mapping[str, str] = field(default_factory=dict)
+
+    def holder(self, student: str) -> str:
+        """In whose folder the notebook of a student lies."""
+        return self.holders.get(student, student)
+
+    def sharers(self, student: str) -> tuple[str, ...]:
+        """Everybody for whom a student's notebook counts, the holder first; the student alone without a group."""
+        holder = self.holder(student)
+        return (holder, *(other for other, of in self.holders.items() if of == holder and other != holder))
+
+    @property
+    def groups(self) -> Table:
+        """Those who share a notebook, the holder of each first."""
+        return tuple(self.sharers(holder) for holder in dict.fromkeys(self.holders.values()))
+
+    def together(self, first: str, second: str) -> bool:
+        """Whether two students are of one group, by a notebook that they share or by the table."""
+        return self.holder(first) == self.holder(second) or any(first in g and second in g for g in self.table)
+
+
+def tables(course: Course) -> dict[str, Table]:
+    """The tables of groups that a course was given, by assignment.
+
+    Raises:
+        CourseError: If their file is damaged.
+    """
+    path = course.root / FILE
+    if not path.is_file():
+        return {}
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): tuple(tuple(map(str, group)) for group in groups) for name, groups in record.items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise CourseError(
+            f"{path} is damaged: delete it, and give the groups again with 'softlookup groups'"
+        ) from error
+
+
+def set_table(course: Course, assignment: str, groups: Sequence[Sequence[str]]) -> None:
+    """Keep the groups of an assignment, in place of those that it had; none removes them.
+
+    Raises:
+        CourseError: If somebody is in two groups, or the disk refuses the file.
+    """
+    where: dict[str, int] = {}
+    for number, group in enumerate(groups, 1):
+        for student in group:
+            if where.setdefault(student, number) != number:
+                raise CourseError(
+                    f"{one_line(student)} is in two groups, the {_nth(where[student])} and the {_nth(number)}: "
+                    "a student hands in with one"
+                )
+    every = tables(course)
+    every[assignment] = tuple(several for group in groups if len(several := tuple(dict.fromkeys(group))) > 1)
+    _write(course, every)
+
+
+def forget(course: Course, student: str) -> list[str]:
+    """Take a student out of the tables of groups.
+
+    Returns:
+        The assignments in whose table the student was.
+    """
+    every = tables(course)
+    naming = [assignment for assignment, groups in every.items() if any(student in group for group in groups)]
+    if naming:
+        rest = {name: tuple(tuple(s for s in group if s != student) for group in every[name]) for name in every}
+        _write(course, {name: tuple(group for group in groups if len(group) > 1) for name, groups in rest.items()})
+    return naming
+
+
+def _write(course: Course, every: Mapping[str, Table]) -> None:
+    record = {name: [list(group) for group in groups] for name, groups in sorted(every.items()) if groups}
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    atomic_write(course.root / FILE, text.encode("utf-8", "replace"), mode=0o600)
+
+
+def _nth(number: int) -> str:
+    return f"{number}{'th' if 10 < number % 100 < 20 else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+def sharing(course: Course, assignment: str) -> Sharing:
+    """Find out whose notebook counts for whom: the table first, then the lines that notebooks have.
+
+    Raises:
+        CourseError: If the course's table of groups, or the record of what was collected, is damaged.
+    """
+    finding = _Finding(course, assignment)
+    for group in finding.table:
+        finding.by_table(group)
+    claims: dict[str, list[str]] = {}
+    for student, names in finding.lines.items():
+        for named in finding.by_line(student, names):
+            claims.setdefault(named, []).append(student)
+    for student, holders in claims.items():
+        finding.by_claims(student, holders)
+    return finding.result()
+
+
+class _Finding:
+    """What is known so far of who shares with whom."""
+
+    def __init__(self, course: Course, assignment: str) -> None:
+        self._course, self._assignment = course, assignment
+        self._arrivals = arrivals(course, assignment).by_student
+        self._damaged: dict[str, str] = {}
+        self._students = course.students()
+        known = set(self._students)
+        groups = (tuple(s for s in group if s in known) for group in tables(course).get(assignment, ()))
+        self.table = tuple(group for group in groups if len(group) > 1)
+        self._digests: dict[str, str] = {}
+        self.lines: dict[str, list[str]] = {}
+        self._holders: dict[str, str] = {}
+        self._undecided: dict[str, str] = {}
+        self._remarks: dict[str, list[str]] = {}
+        grouped = {student for group in self.table for student in group}
+        for student in self._students:
+            content = read_submission(course, assignment, student).content
+            if content is None:
+                continue
+            lined = bool(_RAW.search(content.replace(b"\0", b"")))
+            self._digests[student] = digest_of(content)
+            if lined or student in grouped:
+                names = self._lines(student, content)
+                if names:
+                    self.lines[student] = names
+        self._sound: dict[str, bool] = {}
+
+    def _lines(self, student: str, content: bytes) -> list[str]:
+        try:
+            return names_in(content)
+        except BadNotebook:
+            self._digests.pop(student)  # a file that is no notebook is nobody's hand-in
+            return []
+
+    def _own(self, student: str) -> str:
+        """The digest of a student's own notebook; empty without one."""
+        if student not in self._digests:
+            return ""
+        if student not in self._sound:
+            content = read_submission(self._course, self._assignment, student).content
+            try:
+                self._sound[student] = content is not None and cells_in(content, "") is not None
+            except BadNotebook:
+                self._sound[student] = False
+        return self._digests[student] if self._sound[student] else ""
+
+    def _why_damaged(self, student: str) -> str:
+        """Why what came of a student cannot be graded; empty if it can, or nothing came."""
+        came = read_submission(self._course, self._assignment, student)
+        arrival = self._arrivals.get(student)
+        why = ""
+        if came.content is not None:
+            try:
+                cells_in(came.content, f"{self._assignment}.ipynb")
+            except BadNotebook as error:
+                why = str(error)
+        elif came.status == REFUSED:
+            why = came.reason
+        elif arrival is not None and arrival.state == UNREADABLE:
+            why = arrival.why or "what came in cannot be graded"
+        if why:
+            self._damaged[student] = why
+        return why
+
+    def _remark(self, student: str, sentence: str) -> None:
+        self._remarks.setdefault(student, []).append(sentence)
+
+    def _share(self, holder: str, student: str) -> None:
+        root = self._holders.get(holder, holder)
+        if student != root and student not in self._holders:
+            self._holders[student] = self._holders[root] = root
+
+    def by_table(self, group: Sequence[str]) -> None:
+        """Take a group of the table."""
+        digests = {student: digest for student in group if (digest := self._own(student))}
+        names = ", ".join(map(one_line, group))
+        if len(set(digests.values())) == 1:
+            holder = self._holder(list(digests))
+            for student in group:
+                self._share(holder, student)
+                if student not in digests and (why := self._why_damaged(student)):
+                    self._remark(
+                        student,
+                        f"The own file cannot be graded ({one_line(why.rstrip('.'), 400)}): by the table, the notebook "
+                        f"of {one_line(holder)} counts.",
+                    )
+        elif digests:
+            who = _listed(list(digests))
+            for student in group:
+                if student in digests:
+                    self._remark(
+                        student,
+                        f"The table of groups has {names} as one, but {who} handed in different notebooks: each was "
+                        "graded by their own.",
+                    )
+                else:
+                    self._undecided[student] = (
+                        f"{who} of the group handed in different notebooks, and nothing says which counts for "
+                        f"{one_line(student)}: correct the table with 'softlookup groups', or remove one of them"
+                    )
+
+    def _holder(self, candidates: Sequence[str]) -> str:
+        """Of those with the same file, the one for whom it was made, else the first."""
+        if len(candidates) > 1:
+            content = read_submission(self._course, self._assignment, candidates[0]).content
+            named = made_for(content or b"")
+            return named if named in candidates else candidates[0]
+        return candidates[0]
+
+    def by_line(self, student: str, names: Sequence[str]) -> Iterator[str]:
+        """Take the names that stand in a student's notebook; give those for whom it may count."""
+        if len(names) > MOST:
+            self._remark(student, f"A line of the notebook names {len(names)} students, too many for a group.")
+            return
+        for text in names:
+            named = _meant(text, self._students)
+            if not named:
+                self._remark(student, f"A line of the notebook names {one_line(text, 60)!r}, who is not in the class.")
+            elif named == student or self._together(student, named):
+                continue
+            elif any(named in group for group in self.table):
+                self._remark(
+                    student,
+                    f"A line of the notebook names {one_line(named)}, who is in another group by the table: the line "
+                    "does not count.",
+                )
+            elif (digest := self._own(named)) and digest != self._digests[student]:
+                self._remark(
+                    student,
+                    f"A line of the notebook names {one_line(named)}, who handed in another notebook: the line does "
+                    "not count.",
+                )
+            elif digest:
+                self._share(self._holder([student, named]), named)
+                self._share(named, student)
+            elif self._why_damaged(named):
+                self._remark(
+                    student,
+                    f"A line of the notebook names {one_line(named)}, whose own file cannot be graded: the line does "
+                    "not count.",
+                )
+            else:
+                yield named
+
+    def _together(self, first: str, second: str) -> bool:
+        return any(first in group and second in group for group in self.table)
+
+    def by_claims(self, student: str, holders: Sequence[str]) -> None:
+        """Take a student without a notebook who is named by others' notebooks."""
+        if len({self._digests[holder] for holder in holders}) == 1:
+            self._share(holders[0], student)
+            return
+        self._undecided[student] = (
+            f"the notebooks of {_listed(holders)} both name {one_line(student)}, and they differ: say whose group it "
+            "is with 'softlookup groups'"
+        )
+
+    def result(self) -> Sharing:
+        """What was found."""
+        copies = [student for student, holder in self._holders.items() if student != holder and self._own(student)]
+        return Sharing(
+            self.table,
+            {student: self._holders[student] for student in self._students if student in self._holders},
+            frozenset(copies),
+            self._undecided,
+            {student: tuple(sentences) for student, sentences in self._remarks.items()},
+            self._damaged,
+        )
+
+
+def _listed(students: Sequence[str]) -> str:
+    names = [one_line(student) for student in students]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _meant(text: str, students: Collection[str]) -> str:
+    """The id that a notebook names; empty if it is nobody's."""
+    for candidate in (text.strip(), text.strip().strip("`*_.").strip()):
+        if candidate in students:
+            return candidate
+        alike = [student for student in students if _spelt(student) == _spelt(candidate)]
+        if len(alike) == 1:
+            return alike[0]
+    return ""
+
+
+def _spelt(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def names_in(notebook: bytes) -> list[str]:
+    """The names on the lines "Group: ada, ben" or "Handed in by: ada, ben" in the first cells of a notebook.
+
+    In a cell of code, such a line is a comment.
+
+    Raises:
+        BadNotebook: If it is no notebook.
+    """
+    names = []
+    for cell in cells_in(notebook, "the notebook")[:FIRST_CELLS]:
+        for match in _LINE.finditer(_source(cell)):
+            if cell.get("cell_type") != "code" or match[1].lstrip().startswith("#"):
+                names += [name.strip() for name in _BETWEEN.split(match[2]) if name.strip(" \t`*_.")]
+    return list(dict.fromkeys(names))
+
+
+def without_name(notebook: bytes, student: str) -> bytes:
+    """A notebook whose lines do not name a student any more; the same bytes where none did.
+
+    Raises:
+        BadNotebook: If it is no notebook.
+    """
+    if not any(_meant(name, [student]) for name in names_in(notebook)):
+        return notebook
+    content = json.loads(notebook)
+
+    def rest(match: re.Match[str]) -> str:
+        names = [name.strip() for name in _BETWEEN.split(match[2]) if name.strip()]
+        return f"{match[1]} " + ", ".join(name for name in names if not _meant(name, [student]))
+
+    for cell in [cell for cell in content["cells"] if isinstance(cell, dict)][:FIRST_CELLS]:
+        if _LINE.search(text := _source(cell)):
+            cell["source"] = _LINE.sub(rest, text)
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
+def _source(cell: Mapping[str, Any]) -> str:
+    source = cell.get("source", "")
+    if isinstance(source, list):
+        source = "".join(line for line in source if isinstance(line, str))
+    return source.replace("\r\n", "\n") if isinstance(source, str) else ""

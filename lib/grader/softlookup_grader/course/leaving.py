@@ -1,0 +1,79 @@
+"""A student leaves a course, and the notebook that was handed in for a group stays with the others of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from softlookup_grader.course import personal
+from softlookup_grader.course.folder import Course
+from softlookup_grader.course.groups import sharing, without_name
+from softlookup_grader.course.inbox import STAMP, read_slips, read_submission
+from softlookup_grader.course.notebooks import BadNotebook
+from softlookup_grader.data.disk import atomic_write
+from softlookup_grader.data.work import digest_of
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a student left to others.
+
+    Attributes:
+        heirs: By assignment, who has the group's notebook now.
+        digests: Of notebooks that named the student, before and after.
+    """
+
+    heirs: dict[str, str] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
+
+
+def shared_with(course: Course, student: str) -> Iterator[tuple[str, str]]:
+    """The assignments in which others are graded by what a student handed in, and who is to have it."""
+    with course.gradebook() as book:
+        names = sorted(row.name for row in book.assignments)
+    for assignment in names:
+        shared = sharing(course, assignment)
+        others = [other for other in shared.sharers(student) if other != student]
+        if others and shared.holder(student) == student:
+            yield assignment, next((other for other in others if other in shared.copies), others[0])
+
+
+def leave(course: Course, student: str) -> Left:
+    """Give the others of a student's groups what they are graded by, without the student's name.
+
+    Doing it twice changes nothing more.
+
+    Raises:
+        CourseError: If the disk refuses it.
+    """
+    left = Left()
+    for assignment, heir in shared_with(course, student):
+        left.heirs[assignment] = heir
+        content = read_submission(course, assignment, student).content
+        if content is None:
+            continue
+        if (released := personal.own_release(course, assignment, student)) is not None:
+            # The answers fit the questions that the student was given, so they are the heir's now.
+            path = personal.place(course, assignment) / f"{heir}.ipynb"
+            atomic_write(path, personal.unbound(released, student))
+        folder = course.folder("submitted", heir, assignment)
+        if stamp := read_slips(course, assignment, student).get(STAMP):
+            atomic_write(folder / STAMP, stamp)
+        atomic_write(folder / f"{assignment}.ipynb", content)
+    with course.gradebook() as book:
+        names = sorted(row.name for row in book.assignments)
+    for assignment in names:
+        for other in course.students():
+            content = read_submission(course, assignment, other).content
+            if other == student or content is None or student.encode() not in content:
+                continue
+            new = personal.unbound(_unnamed(content, student), student)
+            if new != content:
+                left.digests[digest_of(content)] = digest_of(new)
+                atomic_write(course.notebook("submitted", other, assignment), new)
+    return left
+
+
+def _unnamed(content: bytes, student: str) -> bytes:
+    try:
+        return without_name(content, student)
+    except BadNotebook:
+        return content

@@ -1,0 +1,178 @@
+"""Files that are written whole or not at all, for whom they are, and one sentence where the disk refuses."""
+
+import contextlib
+import errno
+import glob
+import hashlib
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from softlookup_grader.data.errors import CourseError
+
+_FOR_A_GROUP = stat.S_ISGID | stat.S_IWGRP
+"""A folder with both bits is meant to be shared with its group: nbgrader's ``groupshared`` asks for them."""
+_private: tuple[Path, int] | None = None
+"""The folder whose files are its owner's alone at this moment, and the umask that holds elsewhere."""
+
+
+@contextlib.contextmanager
+def private(folder: Path) -> Iterator[None]:
+    """Keep what this process and those that it starts write into a folder from everybody but the folder's owner.
+
+    The umask does it, so that it holds for nbgrader, SQLite and whatever else writes there, too. Files that exist keep
+    their permissions until they are written again. A folder that is shared with a group stays so.
+
+    Args:
+        folder: The folder, which need not be there yet.
+    """
+    global _private
+    outer = _private
+    umask = os.umask(0o077)
+    _private = folder.resolve(), outer[1] if outer else umask
+    with contextlib.suppress(OSError):
+        if shared_with_group(folder):
+            os.umask(0o007)
+    try:
+        yield
+    finally:
+        os.umask(umask)
+        _private = outer
+
+
+def current_umask() -> int:
+    """The permissions that files of this process do not get."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return umask
+
+
+def shared_with_group(folder: Path) -> bool:
+    """Whether a folder is set up to be shared with its group.
+
+    Raises:
+        OSError: If it cannot be looked at.
+    """
+    return folder.stat().st_mode & _FOR_A_GROUP == _FOR_A_GROUP
+
+
+@contextlib.contextmanager
+def as_placed(path: Path) -> Iterator[None]:
+    """Write something as its place asks: outside the private folder it is for whom the user's umask says."""
+    if _private is None or path.resolve().is_relative_to(_private[0]):
+        yield
+        return
+    umask = os.umask(_private[1])
+    try:
+        yield
+    finally:
+        os.umask(umask)
+
+
+@contextlib.contextmanager
+def disk_trouble(path: Path) -> Iterator[None]:
+    """Turn what a disk refuses into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise CourseError(disk_sentence(path, error)) from error
+
+
+def is_full(error: OSError) -> bool:
+    """Whether the disk has no room left, or the user's share of it."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def disk_sentence(path: Path | str, error: OSError) -> str:
+    """Say in one sentence why a file could not be written, and what to do."""
+    if is_full(error):
+        return f"there is no room left to write {path}: make room and run the same command again, nothing is lost"
+    return f"{path} cannot be written ({error.strerror or error}): mend that and run the same command again"
+
+
+def atomic_write(path: Path, content: bytes, mode: int | None = None) -> None:
+    """Write a file whole or not at all.
+
+    Args:
+        path: The file; its folder is made.
+        content: What it is to hold.
+        mode: Its permissions. Default: those that its place asks for (see ``private``).
+
+    Raises:
+        CourseError: If the disk refuses it.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with disk_trouble(path), as_placed(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(temporary, "wb") as file:
+                file.write(content)
+                if mode is not None and hasattr(os, "fchmod"):  # not on Windows before Python 3.13
+                    os.fchmod(file.fileno(), mode)
+            os.replace(temporary, path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that the user may have named: whole or not at all.
+
+    Args:
+        path: The file; what is there and is no plain file, such as /dev/stdout, is written to as it is.
+        content: What it is to hold.
+
+    Raises:
+        CourseError: If the disk refuses it.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        with disk_trouble(path):
+            path.write_bytes(content)
+        return
+    atomic_write(path, content)
+
+
+def unfinished(path: Path) -> list[Path]:
+    """Find what writers of a file left beside it when they were killed."""
+    begins = f".{path.name}."
+    leftovers = path.parent.glob(f"{glob.escape(begins)}*")
+    return sorted(leftover for leftover in leftovers if leftover.name.removeprefix(begins).isdigit())
+
+
+class Shelf:
+    """Notebooks that are graded but not yet in the gradebook, each in a file of its own beside the ledger."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keep them in this folder."""
+        self._folder = folder / "waiting"
+
+    def path(self, student: str) -> Path:
+        """Where a student's notebook is kept."""
+        # Any folder's name can be a student's id, so it cannot name a file of ours as it is.
+        return self._folder / (hashlib.sha256(student.encode()).hexdigest() + ".ipynb")
+
+    def store(self, student: str, notebook: str) -> None:
+        """Keep a notebook."""
+        # Not synced: what a power cut leaves of it is no JSON, and is then graded again.
+        atomic_write(self.path(student), notebook.encode("utf-8", "replace"))
+
+    def get(self, student: str) -> str | None:
+        """The notebook, None if it is not there whole."""
+        try:
+            text = self.path(student).read_text(encoding="utf-8")
+            json.loads(text)
+        except (OSError, ValueError):
+            return None
+        return text
+
+    def drop(self, student: str) -> None:
+        """Forget a notebook that has been entered."""
+        with contextlib.suppress(OSError):
+            self.path(student).unlink()
+
+    def clear(self) -> None:
+        """Forget all of an earlier run's."""
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,153 @@
+"""What grading says about each submission, and the report that holds a class."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+GRADED, REFUSED, MISSING = "graded", "refused", "missing"
+
+
+@dataclass(frozen=True)
+class TaskMark:
+    """One task of one submission.
+
+    Attributes:
+        points: What it earned, from the gradebook.
+        max: What it is worth.
+        verdict: pass, partial, wrong, blank, error, timeout or stopped.
+        diagnosis: Slugs of the known mistakes that were recognised.
+    """
+
+    points: float
+    max: float
+    verdict: str
+    diagnosis: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class HandMark:
+    """One written answer of one submission.
+
+    Attributes:
+        points: What a person gave for it, None while it waits.
+        max: What it is worth.
+        waiting: Whether a person still has to read it.
+    """
+
+    points: float | None
+    max: float
+    waiting: bool
+
+
+@dataclass(frozen=True)
+class Record:
+    """One submission, graded or not.
+
+    Attributes:
+        student: The student's id.
+        status: graded, refused (the notebook cannot be graded) or missing (there is none).
+        score: Points in all, what a person gave included.
+        max: Points there are.
+        tasks: The marks of each task, by task id.
+        by_hand: The marks of each written answer, by id.
+        reason: Why it was refused or is missing, one sentence.
+        seconds: How long grading took.
+        remarks: What was ignored, cut or stopped in it, and why.
+        penalty: Points that a late penalty takes off the score.
+        group: Those for whom the same notebook counts, who handed it in first; empty without a group.
+    """
+
+    student: str
+    status: str
+    score: float
+    max: float
+    tasks: dict[str, TaskMark] = field(default_factory=dict)
+    by_hand: dict[str, HandMark] = field(default_factory=dict)
+    reason: str = ""
+    seconds: float = 0.0
+    remarks: tuple[str, ...] = ()
+    penalty: float = 0.0
+    group: tuple[str, ...] = ()
+
+    @property
+    def waiting(self) -> int:
+        """How many written answers a person still has to read."""
+        return sum(mark.waiting for mark in self.by_hand.values())
+
+    @property
+    def grade(self) -> float | None:
+        """What counts: the score without the late penalty, never below 0; None for what was not graded."""
+        return max(0.0, self.score - self.penalty) if self.status == GRADED else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The record as the report holds it; times are left out, so that equal gradings are equal files."""
+        message: dict[str, Any] = {
+            "score": self.score,
+            "max": self.max,
+            "status": self.status,
+            "grade": self.grade,
+            "tasks": {name: {**vars(m), "diagnosis": list(m.diagnosis)} for name, m in self.tasks.items()},
+            "by_hand": {name: dict(vars(m)) for name, m in self.by_hand.items()},
+        }
+        if self.reason:
+            message["reason"] = self.reason
+        if self.remarks:
+            message["remarks"] = list(self.remarks)
+        if self.penalty:
+            message["late_penalty"] = self.penalty
+        if self.group:
+            message["group"] = list(self.group)
+        return message
+
+
+@dataclass(frozen=True)
+class Report:
+    """A graded class.
+
+    Attributes:
+        assignment: Name of the assignment.
+        seed: The seed that grading was asked to use.
+        records: One for each student, in the order of the class.
+    """
+
+    assignment: str
+    seed: int
+    records: tuple[Record, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The report of ``softlookup grade --json``."""
+        submissions = {record.student: record.as_json() for record in self.records}
+        return {"assignment": self.assignment, "seed": self.seed, "submissions": submissions}
+
+    def write(self, path: Path) -> None:
+        """Write the report as JSON, two spaces deep, whole or not at all.
+
+        Raises:
+            CourseError: If the disk refuses it.
+        """
+        from softlookup_grader.data.disk import write_whole
+
+        text = json.dumps(self.as_json(), indent=2, ensure_ascii=False) + "\n"
+        write_whole(path, text.encode("utf-8", "replace"))
+
+    @property
+    def waiting(self) -> list[str]:
+        """Students whose written answers a person still has to read."""
+        return [record.student for record in self.records if record.waiting]
+
+    def mistakes(self) -> Counter[tuple[str, str]]:
+        """How many students made each known mistake, by task and slug."""
+        return Counter(
+            (name, slug) for record in self.records for name, mark in record.tasks.items() for slug in mark.diagnosis
+        )
+
+
+def task_names(records: Iterable[Record]) -> list[str]:
+    """Ids of the tasks that occur, in the order of the notebook."""
+    names: dict[str, None] = {}
+    for record in records:
+        names.update(dict.fromkeys(record.tasks))
+    return list(names)

@@ -1,0 +1,100 @@
+"""The examiner, in a worker: takes one submission after the other through the stages rebuild, run, judge and mark."""
+
+import json
+import socket
+import time
+from typing import Self
+
+import nbformat
+from nbformat import NotebookNode
+
+from softlookup_grader.course.notebooks import BadNotebook
+from softlookup_grader.course.personal import whose
+from softlookup_grader.data.records import GRADED, REFUSED
+from softlookup_grader.data.work import Graded, RunSettings, digest_of, parted
+from softlookup_grader.judging.forks import Forks
+from softlookup_grader.judging.marking import graded_notebook, marks_of
+from softlookup_grader.judging.rebuild import ReleasedCheck, rebuild
+from softlookup_grader.judging.running import Assignment, SubmissionRun, Witness
+from softlookup_grader.judging.zygotes import asked_by
+from softlookup_grader.sandbox import cgroups
+
+
+class AssignmentSandbox:
+    """An assignment, and the sandbox that submissions to it run in; a context.
+
+    Args:
+        settings: The assignment, the seed, the limits.
+        zygote: The connection to a copy of a zygote, made for this examiner by Shared; None starts a zygote.
+
+    Raises:
+        CourseError: If the sandbox does not start, or the release is no notebook.
+    """
+
+    def __init__(self, settings: RunSettings, zygote: socket.socket | None = None) -> None:
+        self.assignment = Assignment(settings)
+        self.forks = Forks(settings, self.assignment.release, self.assignment.catalogue, zygote)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.forks.close()
+        cgroups.sweep(patience_s=1.0)
+
+    def unpacked(self, submission: bytes) -> tuple[NotebookNode, dict[str, ReleasedCheck | None], bytes, bytes]:
+        """Take apart what comes for a student.
+
+        Args:
+            submission: The submitted file; with the student's own release where the settings say so.
+
+        Returns:
+            The release, what it asks by grade id, the submitted file, and the student's own release, if there is one.
+        """
+        if not self.assignment.settings.personal:
+            return self.assignment.release, self.assignment.checks, submission, b""
+        personal_release, submission = parted(submission)
+        release = nbformat.reads(personal_release.decode(), as_version=4)
+        return release, asked_by(release, self.assignment.catalogue), submission, personal_release
+
+
+class SandboxExaminer(AssignmentSandbox):
+    """Grades submissions of one assignment, one after the other."""
+
+    def examine(self, student: str, submission: bytes, witness: Witness | None = None) -> Graded:
+        """Grade one submission.
+
+        Args:
+            student: The student's id.
+            submission: The submitted file; with the student's own release where the settings say so.
+            witness: Told the result of each task, with everything in it.
+
+        Returns:
+            What it came to. Nothing that a student handed in makes it raise.
+        """
+        begun, settings = time.monotonic(), self.assignment.settings
+        release, checks, submission, personal_release = self.unpacked(submission)
+        digest = digest_of(submission)
+        try:
+            rebuilt = rebuild(release, submission, f"{settings.assignment}.ipynb")
+        except BadNotebook as error:
+            return Graded(student, REFUSED, digest, reason=str(error), seconds=time.monotonic() - begun)
+        run = SubmissionRun(self.assignment, self.forks, rebuilt, checks, witness)
+        if personal_release:
+            run.remarks += whose(personal_release, submission, student)
+        run.play(begun + settings.limits.total_s)
+        marks = marks_of(run)
+        notebook = graded_notebook(run, marks)
+        slowest, slowest_s = max(run.seconds.items(), key=lambda item: item[1], default=("", 0.0))
+        return Graded(
+            student,
+            GRADED,
+            digest,
+            marks,
+            remarks=tuple(run.remarks),
+            notebook=json.dumps(notebook, sort_keys=True, ensure_ascii=False) + "\n",
+            seconds=time.monotonic() - begun,
+            slowest=slowest,
+            slowest_s=slowest_s,
+            crowded=run.crowded,
+        )

@@ -1,0 +1,96 @@
+"""Functions that the judge lends: sound ones, and what their own questions give reason for."""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from softlookup_grader.sandbox.lending import NumberBounds, Own, product
+from softlookup_judge.checking.local import stand_in
+from softlookup_judge.data.variant import Variant
+from softlookup_judge.judging.oracle import expected_results
+from softlookup_judge.judging.questions import HOME_SEED, draw
+
+_ROOM = 64
+"""How many times larger than in its own questions a size may be that a lent function is given."""
+
+
+def sound(
+    variant: Variant,
+    args: Sequence[Any],
+    named: Mapping[str, Any],
+    upstream: Sequence[np.ndarray] | None = None,
+) -> Any:
+    """Compute the function of a task, or its gradients, for a student whose own is not sound.
+
+    Args:
+        variant: The task, as the student was asked for it.
+        args: Arrays and numbers.
+        named: The same, by name.
+        upstream: The gradients of a loss with respect to each result; None computes the results.
+
+    Returns:
+        The result, or a list with the gradient of each argument, None for what is no array of floats.
+    """
+    function = stand_in(variant)
+    import torch
+
+    if upstream is None:
+        result = function(*args, **named)
+        many = result if isinstance(result, tuple) else (result,)
+        # Of numbers alone a function in torch gives tensors.
+        plain = tuple(value.detach().numpy() if isinstance(value, torch.Tensor) else value for value in many)
+        return plain if isinstance(result, tuple) else plain[0]
+
+    inputs = [*args, *named.values()]
+    tensors = [
+        torch.from_numpy(value).requires_grad_(value.dtype.kind == "f") if isinstance(value, np.ndarray) else value
+        for value in inputs
+    ]
+    result = function(*tensors[: len(args)], **dict(zip(named, tensors[len(args) :], strict=True)))
+    results = result if isinstance(result, tuple) else (result,)
+    leaves = [tensor for tensor in tensors if isinstance(tensor, torch.Tensor) and tensor.requires_grad]
+    pairs = [(r, torch.from_numpy(g)) for r, g in zip(results, upstream, strict=True) if r.requires_grad]
+    gradients = iter(torch.autograd.grad([r for r, _ in pairs], leaves, [g for _, g in pairs], allow_unused=True))
+    grads: list[np.ndarray | None] = []
+    for tensor in tensors:
+        if isinstance(tensor, torch.Tensor) and tensor.requires_grad:
+            grad = next(gradients)
+            grads.append(np.zeros(tensor.shape, tensor.detach().numpy().dtype) if grad is None else grad.numpy())
+        else:
+            grads.append(None)
+    return grads
+
+
+@lru_cache(maxsize=4096)
+def owns(variant: Variant) -> Own:
+    """What the own questions of a lent function give reason for, with room for other ways to use it.
+
+    A parameter that is declared as a real number is no size. One that is at least 1 in all of its questions counts
+    something.
+
+    Args:
+        variant: The task, as the student was asked for it.
+    """
+    real = {name: parameter.annotation is float for name, parameter in variant.parameters.items()}
+    drawn_numbers: dict[str, list[float]] = {name: [] for name in real}
+    most = 0
+    cases = draw(variant, HOME_SEED)
+    # What the function imports at its first call is there before a process is forked that has to compute in time.
+    expected_results(variant, cases[0])
+    for case in cases:
+        pairs = list(zip(real, case.args, strict=False))
+        for name, value in pairs:
+            drawn_numbers[name] += [value] if isinstance(value, int | float) and not isinstance(value, bool) else []
+        arrays = [value for value in case.args if isinstance(value, np.ndarray)]
+        sizes = [value for name, value in pairs if not real[name] and type(value) in (int, float)]
+        most = max(most, product(sizes, [value for value in case.args if type(value) not in (int, float)], arrays))
+    numbers = {
+        name: NumberBounds(
+            real[name], bool(values) and min(values) >= 1, _ROOM * math.ceil(max(map(abs, values), default=0))
+        )
+        for name, values in drawn_numbers.items()
+    }
+    return Own(numbers, _ROOM**2 * most)

@@ -1,0 +1,121 @@
+"""Ordinary test cells of nbgrader's: Python with ``assert`` in place of a check, run beside the student's answers.
+
+They are scored as nbgrader scores them, from what the cell gave. Cell and answers share one process in the sandbox, so
+an answer can read such a test, and can fool it; a check cannot be fooled in that way, because its judge is outside.
+
+Source: nbgrader, nbgrader/utils.py, determine_grade.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from softlookup_grader.course.folder import Course
+from softlookup_grader.course.notebooks import grade_id, is_graded, is_solution
+from softlookup_grader.judging.outputs import clean
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What a test cell came to.
+
+    Attributes:
+        share: The part of the points that it earns.
+        verdict: pass, partial, wrong or timeout.
+        message: What the student reads.
+    """
+
+    share: float
+    verdict: str
+    message: str = ""
+
+
+def plain_tests(release: NotebookNode) -> list[str]:
+    """Names of the test cells that call no check, in order; a check of an unknown task waits for a person."""
+    return [
+        grade_id(cell)
+        for cell in release.cells
+        if cell.cell_type == "code" and is_graded(cell) and not is_solution(cell) and not _CHECK.search(cell.source)
+    ]
+
+
+_CHECK = re.compile(r"\bcheck\(")
+
+Hidden = tuple[tuple[str, str], ...]
+"""Names of test cells, each with its whole code."""
+
+
+def hidden_tests(course: Course, assignment: str, release: str) -> Hidden:
+    """The test cells with what a release hides from students, as the gradebook holds them.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        release: The notebook as students got it, as JSON text.
+
+    Returns:
+        Those that differ from the release.
+    """
+    notebook = nbformat.reads(release, as_version=4)
+    names = plain_tests(notebook)
+    if not names:
+        return ()
+    shown = {grade_id(cell): cell.source for cell in notebook.cells}
+    with course.gradebook() as book:
+        cells = book.find_notebook(assignment, assignment).source_cells
+        return tuple(
+            (cell.name, cell.source) for cell in cells if cell.name in names and cell.source != shown[cell.name]
+        )
+
+
+def about_plain_tests(course: Course, assignment: str) -> list[str]:
+    """What an instructor has to know of a release with such tests, a sentence; none if it has no such test."""
+    release = course.notebook("release", ".", assignment)
+    names = plain_tests(nbformat.read(release, as_version=4)) if release.is_file() else []
+    if not names:
+        return []
+    return [
+        f"test cells that check no task ({', '.join(names)}) ran beside the answers and were scored as in nbgrader: an "
+        "answer can read them, and can make them pass"
+    ]
+
+
+def score_test(best: float, outputs: Sequence[Any], trouble: str) -> Tested:
+    """Score a test cell as nbgrader does.
+
+    Args:
+        best: What the cell is worth.
+        outputs: What it gave, as the submission's process says it.
+        trouble: The exception's name, "time", or nothing.
+    """
+    if trouble == "time":
+        return Tested(0.0, "timeout", "The test ran out of time.")
+    for output in outputs:
+        kind = output.get("output_type") if isinstance(output, dict) else ""
+        if kind == "error":
+            message = f"{clean(output.get('ename'), 200)}: {clean(output.get('evalue'), 1000)}"
+            return Tested(0.0, "wrong", message.rstrip(": "))
+        if kind == "stream" and output.get("name") == "stderr":
+            return Tested(0.0, "wrong", "The test printed to stderr, which counts as a failure.")
+        if kind == "execute_result":
+            data = output.get("data")
+            return _share(best, clean(data.get("text/plain"), 100) if isinstance(data, dict) else "")
+    return Tested(0.0, "wrong", trouble) if trouble else Tested(1.0, "pass")
+
+
+def _share(best: float, text: str) -> Tested:
+    """Partial credit: a number, 0 or more, that the last line of the cell gave. Anything else is full credit.
+
+    More than the cell is worth is full credit, too; nbgrader refuses the whole submission there.
+    """
+    try:
+        points = float(text)
+    except ValueError:
+        return Tested(1.0, "pass")
+    if not points >= 0 or points >= best:
+        return Tested(1.0, "pass")
+    return Tested(points / best, "partial" if points else "wrong")

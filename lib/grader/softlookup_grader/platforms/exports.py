@@ -1,0 +1,224 @@
+"""Grades as CSV: a plain table of our own, or one column filled in in the file that Canvas or Moodle gave.
+
+A file of theirs goes back as it came but for that one column: they find their students again by ids that only they
+know, and a comment that was changed on the way would be taken in. So its other columns hold what they held, formulas
+too, and a note says that there are some. In our own table every text is guarded (cells.py), since names and ids are
+written by students; numbers stay numbers.
+
+Source: Canvas, lib/gradebook_exporter.rb and lib/gradebook_importer.rb of instructure/canvas-lms: the columns Student,
+ID, SIS User ID, SIS Login ID, Section, then "TITLE (ID)" for each assignment; rows of which the first cell is empty
+("Manual Posting") or holds "Points Possible" are no students. Moodle, mod/assign/gradingtable.php and
+mod/assign/feedback/offline of moodle/moodle: Identifier ("Participant 7"), Full name, identity fields such as ID number
+and Email address, Status, Grade, Maximum Grade, Grade can be changed, Last modified (grade); a grade above the maximum,
+and one that cannot be changed, is passed over without a word.
+"""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from softlookup_command.plain_text import one_line
+from softlookup_grader.course.grade_sheet import SheetRow
+from softlookup_grader.course.notebooks import task_id
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.records import GRADED
+from softlookup_grader.data.tables import BOM, Table, amount, as_number
+from softlookup_grader.platforms.cells import guarded
+from softlookup_grader.platforms.lms_sheet import (
+    MOODLE_KEYS,
+    Filled,
+    Options,
+    by_key,
+    fill,
+    refused_notes,
+    waiting_notes,
+)
+from softlookup_grader.platforms.worksheet import not_a_worksheet, worksheet_columns
+
+KINDS = ("csv", "canvas", "moodle")
+_CANVAS_KEYS = ("SIS Login ID", "SIS User ID", "ID", "Integration ID")
+_CANVAS_READ_ONLY = "(read only)"
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file of grades, ready to be written, and what has to be said about it.
+
+    Attributes:
+        text: The file's text.
+        written: How many students have a grade in it.
+        notes: What did not fit, one sentence each.
+        understood: How the platform's file was read, one sentence; empty if there was none.
+        encoding: How the file encodes text.
+    """
+
+    text: str
+    written: int
+    notes: tuple[str, ...] = ()
+    understood: str = ""
+    encoding: str = "utf-8"
+
+    def write(self, path: Path) -> None:
+        """Write the file, whole or not at all.
+
+        Raises:
+            CourseError: If the disk refuses it.
+        """
+        from softlookup_grader.data.disk import atomic_write
+
+        atomic_write(path, self.text.encode(self.encoding, "replace"))
+
+
+def plain_table(lines: Sequence[SheetRow], decimal: str = ".", zeros: bool = False) -> Export:
+    """Our own table: student, names, email, status, raw score, late penalty, score, maximum, and each task.
+
+    It begins with a byte-order mark, by which Excel sees that it is UTF-8. Without a grade a cell is empty.
+
+    Args:
+        lines: The class.
+        decimal: The sign in front of decimals. With a comma, cells are separated by semicolons: so a spreadsheet in
+            German, French or Spanish reads and writes CSV, and takes 11.1 for a date.
+        zeros: Whether the score is 0 of those who handed in nothing, or what cannot be graded.
+    """
+    cells = list(dict.fromkeys(name for line in lines for name in line.cells))
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=";" if decimal == "," else ",")
+
+    def number(points: float) -> str:
+        return amount(points).replace(".", decimal)
+
+    fixed = ("student", "last_name", "first_name", "email", "status")
+    scores = ("raw_score", "late_submission_penalty", "score", "max_score")
+    writer.writerow([*fixed, *scores, *(task_id(name) for name in cells)])
+    for line in lines:
+        record = (line.student, line.last_name, line.first_name, line.email, line.status)
+        if line.status == GRADED:
+            numbers = [number(points) for points in (line.raw, line.penalty, line.score)]
+            entered = {name: number(cell.points) for name, cell in line.cells.items() if cell.entered}
+        else:
+            numbers, entered = ["", "", "0" if zeros else ""], {}
+        tasks = [entered.get(name, "") for name in cells]
+        writer.writerow([*(guarded(text) for text in record), *numbers, number(line.max), *tasks])
+    notes = (*refused_notes(lines, zeros), *waiting_notes(lines))
+    return Export(BOM + out.getvalue(), sum(line.status == GRADED for line in lines), notes)
+
+
+def fill_canvas(sheet: Table, lines: Sequence[SheetRow], assignment: str, options: Options | None = None) -> Export:
+    """Fill in one assignment's column in the CSV that Canvas exports.
+
+    Students are found by SIS Login ID, SIS User ID or ID: one of them has to be the student's id in this course, its
+    email or its lms_user_id in nbgrader's class list.
+
+    Args:
+        sheet: The file that Canvas exported.
+        lines: The class.
+        assignment: Name of the assignment; its column is "04_one_head (123)", or the one that options name.
+        options: How to fill it in.
+
+    Raises:
+        CourseError: If it is no such file, or the column is not there.
+    """
+    options = options or Options()
+    sheet.require(("Student", "ID"), ("LastName", "FirstName", "ID"))
+    column = sheet.mean(_canvas_column(sheet, options.column or assignment), "grade")
+    possible = next((row for row in sheet.rows if "Points Possible" in row[0]), None)
+    if possible is not None and _CANVAS_READ_ONLY in possible[column]:
+        raise CourseError(f"Canvas computes the column {sheet.header[column]!r} itself: name an assignment's column")
+    maximum = as_number(possible[column]) if possible is not None else None
+    people = [row for row in sheet.rows if row[0].strip() and "Points Possible" not in row[0]]
+    filled = fill(
+        sheet, people, column, lambda row: maximum, lines, _keys(sheet, lines, _CANVAS_KEYS, options), options
+    )
+    return _export(filled, "Canvas", options)
+
+
+def _canvas_column(sheet: Table, assignment: str) -> int:
+    """The column of an assignment, "TITLE (ID)": the title is its name, in whatever spelling, id or not."""
+    exact = sheet.find(assignment.strip())
+    if exact is not None:
+        return exact
+
+    def bare(title: str) -> str:
+        return re.sub(r"[\W_]+", " ", re.sub(r"\s*\(\d+\)\s*$", "", title)).strip().casefold()
+
+    matches = [index for index, title in enumerate(sheet.header) if bare(title) == bare(assignment)]
+    if len(matches) == 1:
+        return matches[0]
+    have = ", ".join(repr(title) for title in sheet.header if re.search(r"\(\d+\)\s*$", title)) or "none"
+    problem = "no column" if not matches else "several columns"
+    raise CourseError(f"the file has {problem} for {assignment} (its assignments: {have}): name one with --column")
+
+
+def fill_moodle(sheet: Table, lines: Sequence[SheetRow], options: Options | None = None) -> Export:
+    """Fill in the column of grades in the grading worksheet that Moodle gives for one assignment, in any language.
+
+    Students are found by ID number, Username or Email address: one of them has to be the student's id in this course,
+    its email or its lms_user_id in nbgrader's class list. The Identifier, "Participant 7", is another one in each
+    assignment and finds nobody.
+
+    Args:
+        sheet: The worksheet.
+        lines: The class.
+        options: How to fill it in.
+
+    Raises:
+        CourseError: If it is no such worksheet, nobody in it is of the class, or Identifier is to find students.
+    """
+    options = options or Options()
+    columns = worksheet_columns(sheet, options.column)
+    if columns.identifier is None and not (options.column and options.match):
+        raise CourseError(not_a_worksheet(sheet))
+    if columns.grade is None:
+        raise CourseError(
+            f"no column of the worksheet is surely that of the grades (it has: {sheet.titles()}): name it with --column"
+        )
+    if options.match and sheet.column(options.match) == columns.identifier:
+        raise CourseError(
+            f"Moodle numbers participants anew for each assignment, so {options.match} finds nobody for sure: match by "
+            f"{', '.join(MOODLE_KEYS[:-1])} or {MOODLE_KEYS[-1]}"
+        )
+
+    def maximum(row: list[str]) -> float | None:
+        return None if columns.maximum is None else as_number(row[columns.maximum])
+
+    keys = _keys(sheet, lines, MOODLE_KEYS, options, columns.grade)
+    filled = fill(sheet, sheet.rows, columns.grade, maximum, lines, keys, options)
+    if columns.changeable is not None:
+        word_counts = Counter(row[columns.changeable].strip().casefold() for row in filled.graded_rows)
+        if word_counts["no"]:
+            filled.notes.append(
+                f"Moodle will not accept grades that are locked there: {word_counts['no']}; unlock them first"
+            )
+        elif len(word_counts) > 1:
+            counts = ", ".join(f"{one_line(word)!r} {number} times" for word, number in word_counts.most_common())
+            filled.notes.append(
+                f"{sheet.header[columns.changeable]!r} says {counts}: Moodle ignores grades locked there"
+            )
+    return _export(filled, "Moodle", options)
+
+
+def _keys(
+    sheet: Table, lines: Sequence[SheetRow], usual: Sequence[str], options: Options, before: int | None = None
+) -> list[int]:
+    """The columns by which students are found."""
+    if options.match:
+        return [sheet.mean(sheet.column(options.match), "student")]
+    return sheet.take_ids(usual, by_key(lines), before)
+
+
+def _export(filled: Filled, system: str, options: Options) -> Export:
+    """The file, and what to say about it."""
+    notes = list(filled.notes)
+    if filled.over:
+        cure = "Moodle ignores them" if system == "Moodle" else "Canvas counts them as extra points"
+        why = "they have more points than there are" if options.scale else "--scale scales all to that maximum"
+        who = ", ".join(map(one_line, filled.over))
+        notes.append(f"grades above the maximum in the file: {who}; {cure} ({why})")
+    if filled.strangers:
+        notes.append(f"these are in the file from {system}, but not in this class: {', '.join(filled.strangers)}")
+    sheet = filled.sheet
+    return Export(sheet.text(), len(filled.graded_rows), tuple(notes), sheet.understood(), sheet.encoding)

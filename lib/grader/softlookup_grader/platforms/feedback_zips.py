@@ -1,0 +1,205 @@
+"""Feedback as the zip files that Moodle and Canvas take back, for a whole class at once.
+
+Both find a student by the name that they gave to the submitted file, so the names come from the record of what was
+collected (grading/course/collected.py).
+
+Source: Moodle, mod/assign/feedback/file/importziplib.php: a part of the path that begins with
+"NAME_PARTICIPANT_assignsubmission_file" names the student, and what follows is the file's name. Canvas,
+app/models/assignment.rb, infer_comment_context_from_filename: the first two numbers of the name are the user and the
+attachment, and the file is shown under the attachment's name. So Canvas gets notebooks, since notebooks were handed in.
+"""
+
+import contextlib
+import os
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_markdown_cell
+
+from softlookup_command.plain_text import one_line
+from softlookup_grader.course.collected import arrivals, records_naming
+from softlookup_grader.course.folder import Course
+from softlookup_grader.course.grade_sheet import SheetRow, read_sheet
+from softlookup_grader.course.notebooks import task_id
+from softlookup_grader.data.disk import disk_trouble
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.records import REFUSED, Report
+from softlookup_grader.data.tables import amount
+from softlookup_grader.platforms.owners import CANVAS, MOODLE
+
+PLATFORMS = ("moodle", "canvas")
+_DEAD_LINK = re.compile(r'<a href="(?!https?:|#|mailto:)[^"]*"[^>]*>(.*?)</a>', re.S)
+
+
+@dataclass
+class Returned:
+    """What was packed.
+
+    Attributes:
+        zips: Each file that was written, and how many students' feedback it has.
+        notes: Who is in none of them, and why, one sentence each.
+    """
+
+    zips: dict[Path, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def feedback_zips(course: Course, assignment: str, report: Report | None = None) -> Returned:
+    """Pack the feedback of everybody whose notebook came in an archive of Moodle's or Canvas's.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        report: What grading said, if it is known: it tells why a notebook was refused.
+
+    Returns:
+        ``reports/NN_topic-feedback-moodle.zip`` and ``-feedback-canvas.zip``, those that have something in them. A
+        link that leads into this computer's own files is replaced by its words.
+
+    Raises:
+        CourseError: If nothing came from Moodle or Canvas, or the gradebook does not know the assignment.
+    """
+    lines = {line.student: line for line in read_sheet(course, assignment, report)}
+    reasons = {record.student: record.reason for record in report.records} if report else {}
+    sources = {student: about.source for student, about in arrivals(course, assignment).by_student.items()}
+    came = {student: name for student, source in sources.items() if (name := _platforms_name(source))}
+    packed: set[str] = set()
+    returned = Returned()
+    if not came:
+        raise CourseError(
+            f"nothing of {assignment} came from Moodle or Canvas, whose names are needed to give feedback back: run "
+            f"'softlookup collect {assignment} ZIP' with the zip that they give for download"
+        )
+    with contextlib.ExitStack() as stack:
+        zips = {name: stack.enter_context(_Zip(_place(course, assignment, name))) for name in PLATFORMS}
+        for student, name in came.items():
+            if not _page(course, assignment, student).is_file():
+                why = f"there is no feedback page, which 'softlookup grade {assignment}' makes"
+                returned.notes.append(f"{one_line(student)} got no feedback: {why}")
+                continue
+            packed.add(student)
+            if MOODLE.search(name):
+                page = _page(course, assignment, student).read_text(encoding="utf-8", errors="replace")
+                zips["moodle"].add(_moodle_name(name, assignment), _DEAD_LINK.sub(r"\1", page))
+            else:
+                notebook = _notebook(course, assignment, lines.get(student), reasons.get(student, ""))
+                zips["canvas"].add(name if name.endswith(".ipynb") else f"{name}.ipynb", notebook)
+    returned.zips = {archive.path: archive.count for archive in zips.values() if archive.count}
+    others = sorted(name for name in lines if name not in packed and _page(course, assignment, name).is_file())
+    if others:
+        shown = ", ".join(map(one_line, others))
+        returned.notes.append(f"these students' notebooks came from no platform, so no zip has their feedback: {shown}")
+    return returned
+
+
+def zips_with(course: Course, student: str) -> list[Path]:
+    """The zips that may hold a student's feedback."""
+    assignments = [path.stem for path in records_naming(course, student)]
+    return [path for name in assignments for to in PLATFORMS if (path := _place(course, name, to)).is_file()]
+
+
+def _place(course: Course, assignment: str, platform: str) -> Path:
+    return course.root / "reports" / f"{assignment}-feedback-{platform}.zip"
+
+
+def _platforms_name(source: str) -> str:
+    """The name that Moodle or Canvas gave to what a student handed in; empty if it came from elsewhere.
+
+    >>> _platforms_name("ben_7102_9_work.zip/a.ipynb"), _platforms_name("one-head-ben/ben_7102_9_a.ipynb")
+    ('ben_7102_9_work.zip', '')
+    """
+    name = source.partition("/")[0]
+    return name if MOODLE.search(name) or CANVAS.match(name) else ""
+
+
+def _page(course: Course, assignment: str, student: str) -> Path:
+    return course.notebook("feedback", student, assignment).with_suffix(".html")
+
+
+def _moodle_name(part: str, assignment: str) -> str:
+    """Where a page stands in the zip: Moodle takes the second word between underscores for the participant.
+
+    >>> _moodle_name("Ada_King_81_assignsubmission_file_04_one_head.ipynb", "04_one_head")
+    'Ada King_81_assignsubmission_file_/04_one_head.html'
+    """
+    match = MOODLE.search(part)
+    assert match is not None
+    name = part[: match.start()].replace("_", " ").strip() or "Participant"
+    return f"{name}_{match[1]}_assignsubmission_file_/{assignment}.html"
+
+
+class _Zip:
+    """A zip that is there once it is whole; one without entries is none, and an earlier one goes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.count = path, 0
+        self._fresh = path.with_name(f".{path.name}.{os.getpid()}")
+
+    def __enter__(self) -> "_Zip":
+        with disk_trouble(self.path):
+            self.path.parent.mkdir(exist_ok=True)
+            self._archive = zipfile.ZipFile(self._fresh, "w", zipfile.ZIP_DEFLATED)
+        return self
+
+    def add(self, name: str, content: str) -> None:
+        with disk_trouble(self.path):
+            self._archive.writestr(name, content.encode("utf-8", "replace"))
+        self.count += 1
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        with disk_trouble(self.path):
+            self._archive.close()
+            if kind is None and self.count:
+                os.replace(self._fresh, self.path)
+                return
+            self._fresh.unlink(missing_ok=True)
+            if kind is None:
+                self.path.unlink(missing_ok=True)
+
+
+def _notebook(course: Course, assignment: str, line: SheetRow | None, reason: str) -> str:
+    """The graded notebook with its points and comments in front; these alone where it could not be graded."""
+    notebook = nbformat.v4.new_notebook()
+    if line is not None and line.status != REFUSED:
+        with contextlib.suppress(OSError, ValueError, nbformat.ValidationError):
+            notebook = nbformat.read(course.notebook("autograded", line.student, assignment), as_version=4)
+    notebook.metadata.pop("widgets", None)
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            shown = output.get("data", {}).get("text/html")
+            if shown:
+                output["data"]["text/html"] = _DEAD_LINK.sub(r"\1", "".join(shown))
+    notebook.cells.insert(0, new_markdown_cell("\n".join(_summary(course, assignment, line, reason))))
+    return nbformat.writes(notebook)
+
+
+def _summary(course: Course, assignment: str, line: SheetRow | None, reason: str) -> Iterator[str]:
+    """Points of each task, and what people wrote."""
+    if line is None or line.status == REFUSED:
+        why = f": {escape(reason, quote=False).rstrip('.')}" if reason else ""
+        yield f"# {assignment}\n\nThis notebook could not be graded{why}."
+        return
+    yield f"# {assignment}: {amount(line.score)} / {amount(line.max)}\n"
+    if line.penalty:
+        yield f"Late: {amount(line.penalty)} points were subtracted from {amount(line.raw)}.\n"
+    yield "| task | points |\n|---|---|"
+    for name, cell in line.cells.items():
+        yield f"| {task_id(name)} | {amount(cell.points) if cell.entered else '–'} / {amount(cell.max)} |"
+    for name, comment in _comments(course, assignment, line.student):
+        yield f"\n**{task_id(name)}**: {escape(comment, quote=False)}"
+
+
+def _comments(course: Course, assignment: str, student: str) -> list[tuple[str, str]]:
+    from nbgrader.api import MissingEntry
+
+    with course.gradebook() as book:
+        try:
+            comments = book.find_submission_notebook(assignment, assignment, student).comments
+        except MissingEntry:
+            return []
+        return [(comment.name, comment.comment) for comment in comments if comment.comment]

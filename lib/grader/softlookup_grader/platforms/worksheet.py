@@ -1,0 +1,224 @@
+"""Moodle's grading worksheet: it says which student a participant number of one assignment stands for.
+
+Moodle numbers participants anew for each assignment, so the number in a downloaded folder's name is no id of a student.
+The worksheet of the same assignment leads from the number to the student's own ids, and the full name in the folder's
+name has to be the full name in the worksheet.
+
+Source: Moodle, mod/assign/classes/downloader.php: a folder begins with the full name, or with "Participant" under blind
+marking, then "_" and the participant number; underscores of a name become blanks, and clean_filename takes quotes,
+colons and slashes away. A group's submission begins with the group's name and the group's number instead.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from softlookup_command.plain_text import one_line
+from softlookup_grader.course.folder import Course
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.tables import Table, are_addresses, are_numbered, as_number, key_of
+from softlookup_grader.platforms.lms_sheet import MOODLE_KEYS, by_key
+
+WORKSHEET = "grading worksheet that Moodle gives"
+NO_WORKSHEET = (
+    "Moodle's participant number is no id of a student: give the grading worksheet of this assignment with --worksheet"
+)
+_IDENTIFIER = re.compile(r"(.*?)\s*(\d+)\s*")
+
+
+@dataclass(frozen=True)
+class Person:
+    """A student of the class list, by everything that a learning platform may know.
+
+    Attributes:
+        student: The student's id in this course.
+        lms_user_id: The id in a learning platform, empty if there is none.
+        email: The e-mail address, likewise.
+    """
+
+    student: str
+    lms_user_id: str = ""
+    email: str = ""
+
+
+def class_list(book: Any) -> list[Person]:
+    """The class list of an open gradebook."""
+    return [Person(student.id, str(student.lms_user_id or ""), student.email or "") for student in book.students]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where a grading worksheet holds what, in whatever language; None if it does not.
+
+    Attributes:
+        identifier: "Participant 7".
+        name: The full name, hidden under blind marking.
+        grade: The grade.
+        maximum: The highest grade.
+        changeable: Whether the grade can be changed.
+    """
+
+    identifier: int | None
+    name: int | None
+    grade: int | None
+    maximum: int | None
+    changeable: int | None
+
+
+def worksheet_columns(sheet: Table, grade: str | None = None) -> Columns:
+    """Find the columns of a grading worksheet: by Moodle's English titles, else by what they hold and where they stand.
+
+    The identifier is the first column in which one word stands before a number, the name stands right of it. The
+    maximum is one number in all rows, and stands between the grade, a number or nothing, and one or two words that say
+    whether that can be changed.
+
+    Args:
+        sheet: The worksheet.
+        grade: The title of the column of grades, if it is known.
+
+    Raises:
+        CourseError: If there is no column of this title.
+    """
+    width = range(len(sheet.header))
+
+    def number_or_nothing(at: int) -> bool:
+        return all(cell == "-" or as_number(cell) is not None for cell in sheet.cells(at))
+
+    def one_number(at: int) -> bool:
+        cells = sheet.cells(at)
+        numbers = set(map(as_number, cells))
+        return len(cells) == len(sheet.rows) and len(numbers) == 1 and (numbers.pop() or 0) > 0
+
+    identifier = sheet.find("Identifier")
+    if identifier is None:
+        identifier = next((at for at in width if are_numbered(sheet.cells(at))), None)
+    name = sheet.find("Full name")
+    if name is None and identifier is not None and identifier + 1 in width:
+        name = None if are_addresses(sheet.cells(identifier + 1)) else identifier + 1
+    scores = sheet.column(grade) if grade else sheet.find("Grade")
+    highest = sheet.find("Maximum Grade")
+    if highest is None:
+        places = [at for at in width[1:] if one_number(at) and number_or_nothing(at - 1) and scores in (None, at - 1)]
+        highest = places[0] if len(places) == 1 else None
+    if scores is None and highest:
+        scores = highest - 1
+    free = sheet.find("Grade can be changed")
+    if free is None and highest is not None and highest + 1 in width:
+        words = sheet.cells(highest + 1)
+        free = highest + 1 if len(words) == len(sheet.rows) and 0 < len(set(words)) < 3 else None
+    columns = Columns(identifier, name, scores, highest, free)
+    meanings = ("identifier", "name", "grade", "maximum", "mark whether a grade can be changed")
+    for at, meaning in zip((identifier, name, scores, highest, free), meanings, strict=True):
+        if at is not None:
+            sheet.mean(at, meaning)
+    return columns
+
+
+def not_a_worksheet(sheet: Table) -> str:
+    """Why a table cannot be a grading worksheet, one sentence."""
+    expected = "a column of participant numbers such as 'Participant 7', in any language"
+    return f"the file is not a {WORKSHEET}: wanted {expected}, got {sheet.titles()}"
+
+
+class Worksheet:
+    """The grading worksheet of one assignment."""
+
+    def __init__(self, sheet: Table, people: Sequence[Person]) -> None:
+        """Read it.
+
+        Args:
+            sheet: The worksheet as Moodle gave it.
+            people: The class list.
+
+        Raises:
+            CourseError: If it is no such worksheet.
+        """
+        columns = worksheet_columns(sheet)
+        if columns.identifier is None:
+            raise CourseError(not_a_worksheet(sheet))
+        self._sheet, self._name = sheet, columns.name
+        self._known = by_key(people)
+        self._keys = sheet.take_ids(MOODLE_KEYS, self._known, columns.grade)
+        self._rows: dict[str, list[tuple[str, list[str]]]] = {}
+        for row in sheet.rows:
+            match = _IDENTIFIER.fullmatch(row[columns.identifier])
+            if match:
+                self._rows.setdefault(_number(match[2]), []).append((match[1], row))
+
+    def understood(self) -> str:
+        """How the table was read, one sentence."""
+        return self._sheet.understood()
+
+    def has(self, number: str) -> bool:
+        """Whether it has a participant of this number."""
+        return _number(number) in self._rows
+
+    def whose(self, number: str, name: str) -> tuple[str, str]:
+        """Say which student a participant is.
+
+        Args:
+            number: The participant number in a folder's name.
+            name: What stands before the number.
+
+        Returns:
+            The student's id, and an empty text; or an empty id, and why nobody is found.
+        """
+        rows = self._rows.get(_number(number), [])
+        if len(rows) != 1:
+            problem = "is not" if not rows else "stands twice"
+            cure = "download the worksheet of this assignment again"
+            return "", f"participant {number} {problem} in the grading worksheet: {cure}"
+        word, row = rows[0]
+        called = row[self._name] if self._name is not None else ""
+        # Under blind marking every folder has the worksheet's own word where a name would be.
+        if not _same_name(name, called) and not (word and _same_name(name, word)):
+            record = f"{one_line(called)!r}" if called.strip() else "nobody by name"
+            return "", (
+                f"the grading worksheet has {record} as participant {number}, and the archive has {one_line(name)!r}: "
+                "it may be a group's submission or the worksheet of another assignment; hand it in by hand"
+            )
+        keys = (key_of(row[index]) for index in self._keys)
+        students = sorted({self._known[key].student for key in keys if key in self._known})
+        if len(students) == 1:
+            return students[0], ""
+        if students:
+            return "", f"the worksheet's row of participant {number} fits {' and '.join(map(one_line, students))}"
+        return "", (
+            f"the class list has no student with the ID number, username or e-mail address of participant {number}: "
+            "give the student one of them as id, lms_user_id or email"
+        )
+
+    def participants(self) -> Iterator[tuple[str, str, str]]:
+        """Go over everybody in it: the participant number, and what :meth:`whose` says of it."""
+        for number, ((word, row), *_) in self._rows.items():
+            yield number, *self.whose(number, (row[self._name] if self._name is not None else "") or word)
+
+
+def worksheet_of(course: Course, sheet: Table) -> Worksheet:
+    """Read a table as the grading worksheet of one assignment of a course.
+
+    Raises:
+        CourseError: If it is no such worksheet.
+    """
+    with course.gradebook() as book:
+        return Worksheet(sheet, class_list(book))
+
+
+def _number(digits: str) -> str:
+    return digits.lstrip("0")
+
+
+def _same_name(first: str, second: str) -> bool:
+    """Whether two spellings are one name: case, blanks, punctuation and the composition of letters do not count.
+
+    >>> _same_name("Bo  ONeil", "Bo O'Neil"), _same_name("Ada", "Adam"), _same_name("", "")
+    (True, False, False)
+    """
+    return bool(_letters(first)) and _letters(first) == _letters(second)
+
+
+def _letters(name: str) -> str:
+    spelt = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return "".join(c for c in spelt if unicodedata.category(c)[0] in "LMN")

@@ -1,0 +1,365 @@
+"""The class at a glance: who handed in, how the points spread, which tasks and mistakes cost the most, who is alike."""
+
+import contextlib
+import json
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from softlookup_grader.course.collected import Arrivals, arrivals, summary
+from softlookup_grader.course.deadlines import deadlines, more_time
+from softlookup_grader.course.folder import Course
+from softlookup_grader.course.grade_sheet import SheetRow, read_sheet
+from softlookup_grader.course.hand_ins import HandIns
+from softlookup_grader.course.inbox import read_submission
+from softlookup_grader.course.notebooks import BadNotebook, read_notebook, task_id
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.records import GRADED, MISSING, REFUSED, HandMark, Record, Report, TaskMark, task_names
+from softlookup_grader.judging.rebuild import rebuild
+from softlookup_grader.reports.help_asked import helped
+from softlookup_grader.reports.known_answers import KnownAnswers, answer_texts, known_answers
+from softlookup_grader.reports.side_by_side import Likeness
+from softlookup_grader.reports.similarity import HINT, Cells, SimilarPair, Tokens, alike, cells_of, given_by
+from softlookup_judge.checking.catalogue import Catalogue, UnknownTask, catalogue_of
+
+BARS = 10
+PAIRS = 20
+"""So many pairs are shown; the JSON file holds all."""
+
+
+@dataclass(frozen=True)
+class MistakeCost:
+    """What one known mistake cost the class.
+
+    Attributes:
+        task: The task's id.
+        slug: The mistake's name.
+        students: How many made it.
+        points: What they lost in that task, in all; two mistakes named together share it.
+        says: The sentence for the student.
+    """
+
+    task: str
+    slug: str
+    students: int
+    points: float
+    says: str
+
+
+@dataclass(frozen=True)
+class TaskLine:
+    """How the class did in one task.
+
+    Attributes:
+        task: The task's id.
+        max: What it is worth.
+        right: Share of the graded submissions that are right.
+        mean: Points on average.
+        lost: Points lost in all.
+        blank: How many did not fill it in.
+        mistakes: The known mistakes met in it, the most frequent first.
+    """
+
+    task: str
+    max: float
+    right: float
+    mean: float
+    lost: float
+    blank: int
+    mistakes: tuple[MistakeCost, ...] = ()
+
+
+@dataclass(frozen=True)
+class LateOne:
+    """A graded hand-in that came after its end, more time counted.
+
+    Attributes:
+        seconds: By how much.
+        penalty: What it cost, in points.
+    """
+
+    seconds: float
+    penalty: float
+
+
+@dataclass(frozen=True)
+class ClassReport:
+    """One assignment of a class.
+
+    Attributes:
+        assignment: Its name.
+        max: Points there are.
+        graded: Ids of the graded.
+        refused: Ids of those whose notebook could not be graded, and why.
+        missing: Ids of those in the class who have handed in nothing.
+        scores: Points of the graded, late penalties off, in rising order.
+        late: How many of them have a late penalty.
+        late_ones: Those of them who came late, or have a late penalty, by id.
+        untimed: Those of them of whom no time is known, where it is known of others and there is a due date.
+        groups: Those for whom one notebook counts; the first handed it in.
+        remarks: What is to be said of groups, by id.
+        collected: What collecting came to, a few lines; empty where nothing was collected.
+        more_time: Who has more time, and why, a line each: for the instructor alone.
+        tasks: One for each task, in the order of the notebook.
+        waiting: Ids of those whose written answers a person still has to read.
+        helped: How much help the notebooks say was asked for: by student, by task, the number of steps.
+        pairs: Submissions that are alike.
+        known: Submissions whose answers are published, shown as help, or were handed in earlier.
+        side_by_side: The answers of both, to be read.
+    """
+
+    assignment: str
+    max: float
+    graded: tuple[str, ...]
+    refused: dict[str, str]
+    missing: tuple[str, ...]
+    scores: tuple[float, ...]
+    late: int
+    tasks: tuple[TaskLine, ...]
+    waiting: tuple[str, ...]
+    helped: dict[str, dict[str, int]] = field(default_factory=dict)
+    pairs: tuple[SimilarPair, ...] = field(default=())
+    known: tuple[KnownAnswers, ...] = ()
+    side_by_side: tuple[Likeness, ...] = ()
+    late_ones: dict[str, LateOne] = field(default_factory=dict)
+    untimed: tuple[str, ...] = ()
+    groups: tuple[tuple[str, ...], ...] = ()
+    remarks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    collected: tuple[str, ...] = ()
+    more_time: tuple[str, ...] = ()
+
+    @property
+    def quartiles(self) -> tuple[float, float, float] | None:
+        """Lower quartile, median and upper quartile; None if nobody is graded."""
+        if not self.scores:
+            return None
+        if len(self.scores) == 1:
+            return (self.scores[0],) * 3
+        low, middle, high = statistics.quantiles(self.scores, n=4, method="inclusive")
+        return low, middle, high
+
+    @property
+    def costliest(self) -> TaskLine | None:
+        """The task that cost the most points in all."""
+        return max(self.tasks, key=lambda task: task.lost, default=None)
+
+    @property
+    def mistakes(self) -> list[MistakeCost]:
+        """The known mistakes of all tasks, those that cost the most points first."""
+        met = [mistake for task in self.tasks for mistake in task.mistakes]
+        return sorted(met, key=lambda mistake: (-mistake.points, mistake.task, mistake.slug))
+
+    def histogram(self) -> list[tuple[float, float, int]]:
+        """How many have from so many to so many points; the upper end belongs to the next one, but for the last."""
+        width = self.max / BARS or 1.0
+        counts = Counter(min(BARS - 1, max(0, int(score / width + 1e-9))) for score in self.scores)
+        return [(n * width, (n + 1) * width, counts[n]) for n in range(BARS)]
+
+    def as_json(self) -> dict[str, Any]:
+        """The report for a JSON file."""
+        return {
+            "assignment": self.assignment,
+            "max": self.max,
+            "graded": len(self.graded),
+            "refused": dict(self.refused),
+            "missing": list(self.missing),
+            "waiting": list(self.waiting),
+            "late": self.late,
+            "late_students": {student: vars(late) for student, late in self.late_ones.items()},
+            "no_time": list(self.untimed),
+            "groups": [list(group) for group in self.groups],
+            "group_remarks": {student: list(sentences) for student, sentences in self.remarks.items()},
+            "collected": list(self.collected),
+            "more_time": list(self.more_time),
+            "quartiles": self.quartiles,
+            "mean": statistics.fmean(self.scores) if self.scores else None,
+            "histogram": [list(bar) for bar in self.histogram()],
+            "tasks": {
+                task.task: {
+                    **{"max": task.max, "right": task.right, "mean": task.mean, "lost": task.lost, "blank": task.blank},
+                    "mistakes": {
+                        mistake.slug: {"students": mistake.students, "points": mistake.points, "says": mistake.says}
+                        for mistake in task.mistakes
+                    },
+                }
+                for task in self.tasks
+            },
+            "help": {student: dict(sorted(steps.items())) for student, steps in sorted(self.helped.items())},
+            "alike": {
+                "hint": HINT,
+                "pairs": [pair.as_json() for pair in self.pairs],
+                "known": [finding.as_json() for finding in self.known],
+            },
+        }
+
+
+def read_report(path: Path) -> Report:
+    """Read the report that grading wrote.
+
+    Raises:
+        CourseError: If it is not there or not one.
+    """
+    try:
+        message = json.loads(path.read_text(encoding="utf-8"))
+        return Report(
+            message["assignment"], message["seed"], tuple(_record(*item) for item in message["submissions"].items())
+        )
+    except FileNotFoundError:
+        raise CourseError(f"there is no {path}: 'softlookup grade {path.stem}' writes it") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise CourseError(f"{path} is not a grade report: 'softlookup grade {path.stem}' writes a new one") from None
+
+
+def _record(student: str, message: dict[str, Any]) -> Record:
+    tasks = {name: TaskMark(**{**m, "diagnosis": tuple(m["diagnosis"])}) for name, m in message["tasks"].items()}
+    by_hand = {name: HandMark(**m) for name, m in message.get("by_hand", {}).items()}
+    return Record(
+        *(student, message["status"], message["score"], message["max"], tasks, by_hand),
+        reason=message.get("reason", ""),
+        remarks=tuple(message.get("remarks", ())),
+        penalty=message.get("late_penalty", 0.0),
+        group=tuple(message.get("group", ())),
+    )
+
+
+def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) -> ClassReport:
+    """Put together what is known of one assignment: the grade report, the gradebook, the submitted notebooks.
+
+    Points come from the gradebook, where a person may have changed them since; verdicts from the grade report.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        earlier: Notebooks of earlier years, to compare with.
+
+    Raises:
+        CourseError: If the assignment is unknown, or was not graded.
+    """
+    report = read_report(course.root / "reports" / f"{assignment}.json")
+    sheet = read_sheet(course, assignment, report)
+    lines = {line.student: line for line in sheet if line.status == GRADED}
+    records = [record for record in report.records if record.status == GRADED]
+    states = {line.student: line.status for line in sheet} | {r.student: r.status for r in report.records}
+    refused = {record.student: record.reason for record in report.records if record.status == REFUSED}
+    hand_ins = HandIns(course, assignment)
+    # A group's notebook is compared once, as that of the one who handed it in.
+    compared = [student for student in sorted(lines) if not hand_ins.given_by(student)]
+    handed = _handed_in(course, assignment, compared)
+    pairs = [pair for pair in alike(handed.tokens) if not hand_ins.sharing.together(pair.first, pair.second)]
+    dates = deadlines(course, assignment)
+    late = {
+        student: LateOne(dates.late.get(student, 0.0), line.penalty)
+        for student, line in sorted(lines.items())
+        if dates.late.get(student) or line.penalty > 0
+    }
+    untimed = tuple(student for student in sorted(lines) if hand_ins.came(student)[0] is None)
+    catalogue = catalogue_of(course.root)
+    known = known_answers(handed.tokens, handed.released, catalogue, earlier)
+    return ClassReport(
+        assignment=assignment,
+        max=sheet[0].max if sheet else max((record.max for record in records), default=0.0),
+        graded=tuple(sorted(lines)),
+        refused=dict(sorted(refused.items())),
+        missing=tuple(sorted(student for student, state in states.items() if state == MISSING)),
+        scores=tuple(sorted(line.score for line in lines.values())),
+        late=sum(line.penalty > 0 for line in lines.values()),
+        tasks=tuple(_task_line(name, records, lines, catalogue) for name in task_names(records)),
+        waiting=tuple(sorted(line.student for line in lines.values() if line.waiting)),
+        helped=helped(course, assignment, sorted(lines)),
+        pairs=tuple(pairs),
+        known=tuple(known),
+        side_by_side=tuple(_side_by_side(pairs[:PAIRS], known, handed.texts)),
+        late_ones=late,
+        untimed=untimed if dates.due is not None and len(untimed) < len(lines) else (),
+        groups=hand_ins.sharing.groups,
+        remarks=dict(hand_ins.sharing.remarks),
+        collected=collected_lines(course, assignment),
+        more_time=tuple(more_time(dates)),
+    )
+
+
+def collected_lines(course: Course, assignment: str) -> tuple[str, ...]:
+    """What collecting came to: the counts, and what is nobody's; none where nothing was collected.
+
+    Raises:
+        CourseError: If the record of what was collected is damaged.
+    """
+    if arrivals(course, assignment) == Arrivals():
+        return ()
+    standing = summary(course, assignment)
+    lines = tuple(standing.lines())
+    return lines[0], *lines[len(lines) - len(standing.strangers) :]
+
+
+@dataclass(frozen=True)
+class _HandedIn:
+    """What students wrote themselves: texts by student and cell, tokens likewise, and the release's tokens."""
+
+    released: dict[str, Tokens]
+    tokens: dict[str, Cells]
+    texts: dict[str, dict[str, str]]
+
+
+def _handed_in(course: Course, assignment: str, students: Sequence[str]) -> _HandedIn:
+    """Read these students' submitted notebooks; files that are no notebooks are left out."""
+    release = read_notebook(course.notebook("release", ".", assignment))
+    handed_in = _HandedIn(given_by(release), {}, {})
+    for student in students:
+        content = read_submission(course, assignment, student).content
+        if content is not None:
+            with contextlib.suppress(BadNotebook):
+                rebuilt = rebuild(release, content, f"{assignment}.ipynb").notebook
+                handed_in.tokens[student] = cells_of(rebuilt, handed_in.released)
+                handed_in.texts[student] = answer_texts(rebuilt)
+    return handed_in
+
+
+def _side_by_side(
+    pairs: Sequence[SimilarPair], known: Sequence[KnownAnswers], texts: dict[str, dict[str, str]]
+) -> Iterator[Likeness]:
+    """The texts of what is alike."""
+    for pair in pairs:
+        both, first_texts, second_texts = (pair.first, pair.second), texts[pair.first], texts[pair.second]
+        yield Likeness(both, both, tuple((task_id(cell), first_texts[cell], second_texts[cell]) for cell in pair.cells))
+    for finding in known:
+        answers = zip(finding.cells, finding.known_texts, strict=True)
+        shown = tuple((task_id(cell), texts[finding.student][cell], other) for cell, other in answers)
+        yield Likeness((finding.student,), (finding.student, finding.source), shown)
+
+
+def _task_line(name: str, records: Sequence[Record], lines: dict[str, SheetRow], catalogue: Catalogue) -> TaskLine:
+    marks = [(record.student, record.tasks[name]) for record in records if name in record.tasks]
+    points = {student: _points(lines.get(student), name, mark) for student, mark in marks}
+    students: Counter[str] = Counter()
+    cost: dict[str, float] = defaultdict(float)
+    for student, mark in marks:
+        for slug in mark.diagnosis:
+            students[slug] += 1
+            cost[slug] += (mark.max - points[student]) / len(mark.diagnosis)
+    met = [MistakeCost(name, slug, students[slug], cost[slug], _says(name, slug, catalogue)) for slug in students]
+    return TaskLine(
+        task=name,
+        max=marks[0][1].max,
+        right=sum(mark.verdict == "pass" for _, mark in marks) / len(marks),
+        mean=statistics.fmean(points.values()),
+        lost=sum(mark.max - points[student] for student, mark in marks),
+        blank=sum(mark.verdict == "blank" for _, mark in marks),
+        mistakes=tuple(sorted(met, key=lambda mistake: (-mistake.students, -mistake.points, mistake.slug))),
+    )
+
+
+def _points(line: SheetRow | None, name: str, mark: TaskMark) -> float:
+    """The points that count now: the gradebook's, where it has any."""
+    points_by_task = {task_id(cell): grade.points for cell, grade in line.cells.items()} if line else {}
+    return points_by_task.get(name, mark.points)
+
+
+def _says(name: str, slug: str, catalogue: Catalogue) -> str:
+    """A known mistake's sentence; empty for what the course does not know any more."""
+    try:
+        return catalogue.task(name).mistake(slug).says
+    except (UnknownTask, KeyError):
+        return "the right answer to another variant of the task" if slug == "other-variant" else ""

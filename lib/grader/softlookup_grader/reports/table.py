@@ -1,0 +1,255 @@
+"""Shows grading in a terminal: a bar while it works, a table afterwards. It reads well without colour."""
+
+import io
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from softlookup_command.plain_text import one_line
+from softlookup_grader.course.inbox import NO_TIME
+from softlookup_grader.data.records import GRADED, MISSING, REFUSED, Record, Report, TaskMark, task_names
+from softlookup_grader.data.work import Graded
+from softlookup_grader.run.request import Watcher
+
+_SIGNS = {
+    "pass": ("✓", "P", "green", "right"),
+    "partial": ("½", "h", "yellow", "partly right"),
+    "wrong": ("✗", "x", "red", "wrong"),
+    "blank": ("·", ".", "dim", "not filled in"),
+    "error": ("!", "!", "magenta", "an exception"),
+    "timeout": ("T", "T", "magenta", "took too long"),
+    "stopped": ("–", "-", "dim", "no verdict"),
+}
+"""Of each verdict its sign, the sign where the terminal has ASCII alone, the colour, and what it means."""
+
+_LONG = 4000
+
+Planted = Mapping[str, Mapping[str, str]]
+"""For a sample class: which known mistake was planted, by student and task."""
+
+
+class LiveProgress(Watcher):
+    """Shows how far grading has come: one live line on a terminal; elsewhere plain lines, at most one a second."""
+
+    def __init__(self, console: Console) -> None:
+        """Write to this console."""
+        self.console = console
+        self.done = self.total = 0
+        self._what, self._began, self._first, self._said = "", time.monotonic(), 0, 0.0
+        self._counts: Counter[str] = Counter()
+        self._slowest: Graded | None = None
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> "LiveProgress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def begin(self, what: str, total: int, done: int = 0) -> None:
+        """Begin a new line."""
+        self._stop()
+        self._what, self.total, self.done, self._first = what, total, done, done
+        self._began, self._said, self._slowest = time.monotonic(), 0.0, None
+        self._counts.clear()
+        if self.console.is_terminal and done < total:
+            columns = (
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[says]}", markup=False),
+            )
+            self._bar = Progress(*columns, console=self.console, transient=True)
+            self._row = self._bar.add_task(what, total=total, completed=done, says="starting")
+            self._bar.start()
+
+    def step(self, name: str, graded: Graded | None = None) -> None:
+        """Count one more."""
+        self.done += 1
+        if graded is not None:
+            self._counts[graded.status] += 1
+            if graded.slowest and (self._slowest is None or graded.slowest_s > self._slowest.slowest_s):
+                self._slowest = graded
+        if self._bar:
+            self._bar.update(self._row, completed=self.done, says=self._says())
+        elif self.done == self.total or time.monotonic() - self._said >= 1:
+            self._said = time.monotonic()
+            line = f"{self._what}: {self.done} of {self.total}, {self._says()}"
+            self.console.print(line, highlight=False, soft_wrap=True, markup=False)
+
+    def say(self, sentence: str) -> None:
+        """Print a sentence above the line."""
+        self.console.print(one_line(sentence, _LONG), highlight=False, soft_wrap=True, markup=False)
+
+    def _says(self) -> str:
+        rate = (self.done - self._first) / max(time.monotonic() - self._began, 1e-3)
+        message = [f"{count} {status}" for status, count in self._counts.items() if status != GRADED]
+        message.append(f"{rate:.1f} a second" if rate >= 1 else f"{1 / rate:.1f} s each")
+        if self.done < self.total:
+            message.append(f"{_duration((self.total - self.done) / rate)} left")
+        if self._slowest:
+            who = f"{one_line(self._slowest.slowest)} of {one_line(self._slowest.student)}"
+            message.append(f"slowest {who}, {self._slowest.slowest_s:.1f} s")
+        return ", ".join(message)
+
+    def _stop(self) -> None:
+        if self._bar:
+            self._bar.stop()
+            self._bar = None
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def show_report(
+    console: Console, report: Report, planted: Planted | None = None, collected: Sequence[str] = ()
+) -> None:
+    """Print the graded class: a row for each student, a sign for each task, then what needs attention.
+
+    Args:
+        console: Where to write.
+        report: The graded class.
+        planted: For a sample class: the mistakes that were planted; the table then says how many were named.
+        collected: What collecting came to, a few lines.
+    """
+    planted = planted or {}
+    signs = 0 if _can_write(console, "".join(sign[0] for sign in _SIGNS.values())) else 1
+    names = task_names(report.records)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column("student", no_wrap=True, overflow="crop")
+    table.add_column("score", justify="right", no_wrap=True, overflow="crop")
+    for number in range(1, len(names) + 1):
+        table.add_column(str(number), justify="center", no_wrap=True, overflow="crop", min_width=2)
+    table.add_column("named", justify="right", no_wrap=True, overflow="crop")
+    table.add_column("by hand", no_wrap=True, overflow="crop")
+    for record in report.records:
+        marks = [_sign(record.tasks.get(name), record.status, signs) for name in names]
+        table.add_row(
+            Text(one_line(record.student)),
+            _score(record, "\N{MINUS SIGN}" if _can_write(console, "\N{MINUS SIGN}") else "-"),
+            *marks,
+            _named(record, planted.get(record.student)),
+            _hand(record),
+        )
+    console.print(f"{report.assignment}: {len(report.records)} submissions", style="bold", highlight=False)
+    console.print(table)
+    console.print("tasks: " + "  ".join(f"{i} {n.split('.', 1)[-1]}" for i, n in enumerate(names, 1)), highlight=False)
+    console.print("legend: " + "  ".join(f"{sign[signs]} {sign[3]}" for sign in _SIGNS.values()), highlight=False)
+    _show_remarks(console, report)
+    for line in collected:
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    if planted:
+        _show_planted(console, report, planted)
+
+
+def _show_remarks(console: Console, report: Report) -> None:
+    """What the table has no room for: mistakes met, notebooks refused, answers that wait."""
+    met = report.mistakes().most_common(6)
+    if met:
+        message = ", ".join(f"{slug} in {name} ({count})" for (name, slug), count in met)
+        console.print(f"most frequent mistakes: {message}", highlight=False)
+    for record in report.records:
+        if record.status == REFUSED:
+            line = f"{one_line(record.student)}: refused, {one_line(record.reason, 400)}"
+            console.print(line, highlight=False, soft_wrap=True, markup=False)
+    remarked = [one_line(record.student) for record in report.records if record.remarks]
+    if remarked:
+        message = ", ".join(remarked[:10]) + (", ..." if len(remarked) > 10 else "")
+        line = f"submissions in which something was ignored, cut or stopped (see the report): {message}"
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    no_time = [one_line(record.student) for record in report.records if NO_TIME in record.remarks]
+    if no_time:
+        line = f"{NO_TIME}: {', '.join(no_time)}"
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    for group in dict.fromkeys(record.group for record in report.records if record.group):
+        line = f"one notebook for {', '.join(map(one_line, group))}: {one_line(group[0])} handed it in"
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    absent = [one_line(record.student) for record in report.records if record.status == MISSING]
+    if absent:
+        console.print(f"nothing handed in: {', '.join(absent)}", highlight=False, soft_wrap=True, markup=False)
+    if report.waiting:
+        console.print(f"submissions with answers to grade by hand: {len(report.waiting)}")
+
+
+def _show_planted(console: Console, report: Report, planted: Planted) -> None:
+    """For a sample class: how many of the planted mistakes were named, and which were not."""
+    records = {record.student: record for record in report.records}
+    total = hit = 0
+    for student, mistakes in planted.items():
+        for name, slug in mistakes.items():
+            mark = records[student].tasks.get(name) if student in records else None
+            total += 1
+            if mark and slug in mark.diagnosis:
+                hit += 1
+                continue
+            got = f"{mark.verdict}, named {', '.join(mark.diagnosis) or 'nothing'}" if mark else "not graded"
+            console.print(f"not named: {slug} in {name} of {student} ({got})", highlight=False, soft_wrap=True)
+    console.print(f"planted mistakes named: {hit} of {total}", highlight=False)
+
+
+def _sign(mark: TaskMark | None, status: str, signs: int) -> Text:
+    if mark is None or status != GRADED:
+        return Text("")
+    entry = _SIGNS[mark.verdict]
+    return Text(entry[signs], style=entry[2])
+
+
+def _score(record: Record, minus: str) -> str:
+    """What counts, and how it comes about where a late penalty is taken off."""
+    if record.grade is None:
+        return record.status
+    if not record.penalty:
+        return f"{record.score:g}/{record.max:g}"
+    return f"{record.grade:g}/{record.max:g} ({record.score:g} {minus} {record.penalty:g} late)"
+
+
+def _named(record: Record, planted: Mapping[str, str] | None) -> str:
+    if record.status != GRADED:
+        return ""
+    if planted:
+        hit = sum(slug in record.tasks[name].diagnosis for name, slug in planted.items() if name in record.tasks)
+        return f"{hit} of {len(planted)}"
+    named = sum(bool(mark.diagnosis) for mark in record.tasks.values())
+    return str(named) if named else ""
+
+
+def _hand(record: Record) -> str:
+    if record.status != GRADED or not record.by_hand:
+        return ""
+    if record.waiting:
+        return "waits"
+    points = sum(mark.points or 0 for mark in record.by_hand.values())
+    return f"{points:g}/{sum(mark.max for mark in record.by_hand.values()):g}"
+
+
+def _can_write(console: Console, text: str) -> bool:
+    try:
+        text.encode(console.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def as_text(report: Report, planted: Planted | None = None, collected: Sequence[str] = ()) -> str:
+    """The table as plain text, for a file."""
+    file = io.StringIO()
+    console = Console(file=file, width=110, no_color=True, force_terminal=False)
+    show_report(console, report, planted, collected)
+    return file.getvalue()
+
+
+def terminal(stderr: bool = False) -> Console:
+    """A console on this process's terminal; 110 columns where there is none, so that logs hold the table."""
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, width=None if stream.isatty() else 110)

@@ -1,0 +1,154 @@
+"""Grades a class: what is to be done, who does it, and the one that writes it down.
+
+Submissions go to an executor, and what grading came to comes back as plain data. Here it is written into the
+ledger, then into autograded/, then into the gradebook; whatever is killed in between is taken up again.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import nbformat
+
+from softlookup_grader.course.folder import Course
+from softlookup_grader.data.disk import Shelf
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.records import Report
+from softlookup_grader.data.work import RunSettings
+from softlookup_grader.run.ledger import Ledger
+from softlookup_grader.run.request import GradeRequest, Watcher
+from softlookup_grader.workers.making import Examiner, Executor, MakeExecutor, make_examiner
+from softlookup_grader.workers.pool import LocalExecutor, processors
+
+if TYPE_CHECKING:
+    from softlookup_grader.judging.zygotes import Zygotes
+
+
+def local_executor(
+    course: Course,
+    request: GradeRequest,
+    make: Callable[[RunSettings], Examiner] | None = None,
+    zygotes: "Zygotes | None" = None,
+) -> "MakeExecutor":
+    """Grade in processes of this machine.
+
+    Args:
+        course: The course's folder, for the log.
+        request: What is asked for: the number of workers, and the limits.
+        make: Makes an examiner in a worker; None makes the sandboxed one. It is pickled.
+        zygotes: What submissions are forked from, where several assignments share it.
+
+    Returns:
+        What makes the executor once the settings are known.
+    """
+
+    def executor(settings: RunSettings) -> Executor:
+        from softlookup_grader.judging.zygotes import Shared
+
+        # An examiner ends a submission at its limit; one that does not is broken itself.
+        patience = 60.0 + 2 * settings.limits.total_s
+        maker = functools.partial(make or make_examiner, settings)
+        # Code that one trusts writes where it runs: there each worker has a zygote, and each submission a folder.
+        lend = (
+            None
+            if make or settings.sandbox == "none"
+            else functools.partial(zygotes.lend if zygotes else Shared, settings)
+        )
+        workers = request.workers or processors()
+        return LocalExecutor(maker, workers, log=course.log("workers"), patience_s=patience, lend=lend)
+
+    return executor
+
+
+def shared_by(course: Course, assignments: Sequence[str]) -> "AbstractContextManager[Zygotes | None]":
+    """Get what several assignments' submissions are forked from, so that torch is imported once.
+
+    Returns:
+        A context that yields the argument for ``grade_assignment``.
+    """
+    if len(assignments) < 2:
+        return nullcontext()
+    from softlookup_grader.judging.settings import release_text
+    from softlookup_grader.judging.zygotes import Zygotes
+
+    releases = []
+    for name in assignments:
+        with suppress(CourseError):  # said when its turn comes
+            releases.append(release_text(course, name))
+    return Zygotes(releases, course.root)
+
+
+def grade_assignment(
+    course: Course,
+    request: GradeRequest,
+    *,
+    executor: MakeExecutor | None = None,
+    watch: Watcher | None = None,
+    zygotes: "Zygotes | None" = None,
+) -> Report:
+    """Grade a class's submissions of one assignment, or what is left of them.
+
+    What was graded and has not changed is not graded again. The same seed gives the same report with any number
+    of workers.
+
+    Args:
+        course: The course's folder.
+        request: What is asked for.
+        executor: Makes what grades, once the settings are known; None grades in sandboxes on this machine.
+        watch: Listens to the progress.
+        zygotes: What submissions are forked from, where several assignments share it; see ``shared_by``.
+
+    Returns:
+        The report on everybody in the class.
+
+    Raises:
+        CourseError: If the course is not ready, the disk is full, or the gradebook cannot be written. What was
+            graded until then is kept, and the next call goes on from there.
+    """
+    # nbgrader takes long to import, and the processes that grade import this module without need of it.
+    from softlookup_grader.judging.settings import identity, settings_for
+    from softlookup_grader.run.keeping import Keeper
+    from softlookup_grader.run.writer import GradebookWriter
+    from softlookup_grader.sandbox.bubble import readable
+    from softlookup_grader.sandbox.cgroups import memory_held
+
+    if request.sandbox == "none" and course.attacks():
+        raise CourseError("this sample class attacks whoever grades it: grade it in the sandbox")
+    if request.sandbox != "none" and (message := readable(course.root)):
+        raise CourseError(message)
+    settings = settings_for(course, request.assignment, sandbox=request.sandbox, limits=request.limits)
+    students = _class(course, request)
+    folder = course.root / ".grading" / request.assignment
+    with (
+        Ledger(folder, identity(settings), request.seed, request.sandbox, request.again) as ledger,
+        GradebookWriter(course, request.assignment) as writer,
+    ):
+        writer.check_release(nbformat.reads(settings.release, as_version=4))
+        keeper = Keeper(course, request, ledger, writer, Shelf(folder), watch or Watcher())
+        settings = replace(settings, seed=ledger.run.seed)
+        if executor is None and request.sandbox != "none":
+            keeper.about = memory_held()
+        keeper.grade(students, (executor or local_executor(course, request, zygotes=zygotes))(settings))
+        report = keeper.report(students)
+        if request.feedback:
+            keeper.pages(report)
+        if not request.students:
+            ledger.mark_finished()
+        return report
+
+
+def _class(course: Course, request: GradeRequest) -> list[str]:
+    """Who is to be looked at, in the order of the class."""
+    students = course.students(request.students)
+    if not students:
+        refused = course.left_out(request.assignment)
+        raise CourseError(refused[0] if refused else f"nobody handed in anything: {course.submitted} has no folders")
+    graded = sum(course.notebook("autograded", student, request.assignment).is_file() for student in students)
+    if graded and not course.has_submissions():
+        raise CourseError(
+            f"{course.submitted} has no folders, but {graded} of {len(students)} in the class were graded in "
+            f"{request.assignment} before: bring the folders back (is a disk not mounted?), nothing was changed"
+        )
+    return [student for student in students if student in request.students] if request.students else students

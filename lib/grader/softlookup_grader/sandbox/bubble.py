@@ -1,0 +1,426 @@
+"""Starts a zygote: in bubblewrap, or, for code that one trusts, without."""
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.work import ONE_THREAD
+from softlookup_grader.sandbox.remedies import remedy
+from softlookup_grader.sandbox.stages import needs_room, new_stage
+
+NO_BUBBLEWRAP = (
+    "bubblewrap is not installed, and submissions are run in nothing less: install the system's package 'bubblewrap' "
+    "('apt install bubblewrap' on Debian and Ubuntu), or say '--sandbox none' for code that you trust"
+)
+START_S = 120.0
+ANSWER_S = 10.0
+"""Seconds after which a zygote that does not answer is taken to be dead or stopped."""
+ENDING_S = 0.5
+_NOBODY = "65534"
+_INSIDE = (
+    *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"),
+    # Whoever is not root owns /dev, and every submission sees the same one.
+    *("--chdir", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/", "--"),
+)
+_HOME = "/tmp/notebook"
+_PLAINLY = ("-s", "-B", "-P")
+"""Python's options: nothing of the user's own, no compiled files written, no folder put on the path."""
+
+_SYSTEM = ("lib", "lib64", "lib32", "bin", "sbin")
+
+PACKAGES = ("softlookup", *(f"softlookup_{name}" for name in ("inside", "command", "judge", "grader", "course")))
+"""This project's packages; a machine has some of them."""
+_WRITTEN = ("transformers", "sentence_transformers")
+"""Packages beside the library in which many an answer is written already; benchmarks use them, no notebook does."""
+
+_JUDGE_INIT = '''"""Checks, while a notebook is graded: the judge is outside."""
+
+from softlookup_inside.sandbox.held import check, hint
+
+__all__ = ["check", "hint"]
+'''
+
+
+class SandboxError(CourseError):
+    """The sandbox does not work on this machine; the message says what was refused, and what to do."""
+
+
+@needs_room()
+def staged(hidden: Sequence[str] = ()) -> Path:
+    """Put together what a submission may import of this project; it is removed when this process ends.
+
+    Args:
+        hidden: Packages that are left out as well, "softlookup.reference".
+
+    Returns:
+        The folder to put on the path.
+    """
+    folder = new_stage()
+    shown = {"softlookup_inside": None, **beside_submissions()}
+    places = {home.name: home for home in homes()}
+    for package, names in shown.items():
+        home, target = places[package], folder / package
+        target.mkdir()
+        for path in home.iterdir() if names is None else sorted({home / "__init__.py", *_named(home, names)}):
+            if f"{package}.{path.stem}" in hidden or path.name == "__pycache__":
+                continue
+            if path.is_dir():
+                shutil.copytree(path, target / path.name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copyfile(path, target / path.name)
+    (folder / "softlookup_judge").mkdir()
+    (folder / "softlookup_judge" / "__init__.py").write_text(_JUDGE_INIT, encoding="utf-8")
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return folder
+
+
+def homes() -> list[Path]:
+    """The folders of this project's packages that are installed, found without importing them."""
+    specs = filter(None, map(find_spec, PACKAGES))
+    return [Path(place) for spec in specs for place in spec.submodule_search_locations or ()]
+
+
+def beside_submissions() -> dict[str, tuple[str, ...]]:
+    """The packages of this project that submissions may import in part, and which of their modules."""
+    return {point.module: tuple(point.load()) for point in entry_points(group="softlookup.beside_submissions")}
+
+
+def _named(home: Path, names: Sequence[str]) -> Iterator[Path]:
+    """The modules and folders of a package that have some names."""
+    return (path for name in names for path in (home / name, home / f"{name}.py") if path.exists())
+
+
+def trouble() -> str:
+    """Say why submissions cannot be given a sandbox here, nothing if they can.
+
+    Returns:
+        One sentence, or an empty text.
+    """
+    try:
+        command = [*_bubblewrap(), *_INSIDE, *_less_rights()]
+    except SandboxError as error:
+        return str(error)
+    command += ["unshare", "--user", "--mount", "--pid", "--net", "--ipc", "--fork", "true"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(Path("/")))
+    if done.returncode == 0:
+        return ""
+    lines = done.stderr.strip().splitlines() or ["it said nothing"]
+    return f"bubblewrap is installed, but does not work on this machine ({lines[-1][:200]}){remedy(lines[-1])}"
+
+
+def sandboxed(stage: Path) -> list[str]:
+    """The command that starts this Python in a sandbox, with a staged library at /softlookup; arguments follow.
+
+    Raises:
+        SandboxError: If there is nothing to start it in.
+    """
+    before = [*_bubblewrap(), "--ro-bind", str(stage), "/softlookup", *_INSIDE, *_less_rights()]
+    return [*before, str(_seen(Path(sys.executable))), *_PLAINLY]
+
+
+def readable(folder: Path) -> str:
+    """Say why submissions could read a folder that must stay closed to them, nothing if they cannot.
+
+    They are shown the system's programs and the whole of this Python, with whatever else somebody put there.
+
+    Returns:
+        One sentence with what to do, or an empty text.
+    """
+    shown = [Path("/usr"), *(Path("/", name) for name in _SYSTEM if not Path("/", name).is_symlink()), *_pythons()]
+    for place in shown:
+        if folder.resolve().is_relative_to(place):
+            return f"submissions could read {folder}, since they are shown all of {place}: move it out of there"
+    return ""
+
+
+class Forking:
+    """What forks submissions on demand: the judge's end of the connection to a zygote, or to a copy of one.
+
+    Args:
+        control: The connection.
+        bare: Whether there is no sandbox.
+    """
+
+    def __init__(self, control: socket.socket, bare: bool = False) -> None:
+        self.control, self.bare = control, bare
+
+    def wait(self) -> None:
+        """Wait until everything is imported.
+
+        Raises:
+            SandboxError: If it does not start; the message says why.
+        """
+        self.control.settimeout(START_S)
+        try:
+            ready = self.control.recv(16)
+        except OSError:
+            ready = b""
+        if ready != b"ready":
+            message = self._said()
+            self.close()
+            cure = remedy(message) or ": 'softlookup doctor' says what is missing"
+            raise SandboxError(f"the sandbox does not start here ({message}){cure}")
+
+    def fork(self, link: socket.socket, status: int, about: Mapping[str, object]) -> None:
+        """Fork a submission.
+
+        Args:
+            link: Its end of the connection; a copy travels.
+            status: Where the sandbox reports how the submission ended.
+            about: Limits and seed.
+
+        Raises:
+            SandboxError: If the zygote is gone.
+        """
+        record = json.dumps({**about, "bare": self.bare, "home": self._new_home()}).encode()
+        self._tell(record, [link.fileno(), status])
+
+    def lives(self) -> bool:
+        """Whether it still answers."""
+        try:
+            self.control.settimeout(ANSWER_S)
+            self.control.send(b"?")
+            return self.control.recv(1) == b"!"
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        """Let go of it: it ends, and all its submissions with it."""
+        self.control.close()
+
+    def _tell(self, message: bytes, descriptors: list[int]) -> None:
+        try:
+            socket.send_fds(self.control, [message], descriptors)
+        except OSError:
+            raise SandboxError(f"the sandbox ended ({self._said()})") from None
+
+    def _new_home(self) -> str:
+        """Where a submission works; in a sandbox it is empty for each."""
+        return _HOME
+
+    def _said(self) -> str:
+        return "it said nothing"
+
+
+class Zygote(Forking):
+    """A zygote in a process of its own. It begins to import at once, and is ready after ``wait``.
+
+    Args:
+        sandbox: "bubblewrap", or "none" for code that one trusts.
+        modules: What it imports beforehand.
+        forbidden: For each task the dotted names that its answers must not use.
+        hidden: Parts of the library that are not there to be imported.
+
+    Raises:
+        SandboxError: If there is nothing to start it in; the message says what is missing.
+        ValueError: If there is no such sandbox.
+    """
+
+    def __init__(
+        self,
+        sandbox: str = "bubblewrap",
+        modules: Sequence[str] = (),
+        forbidden: Sequence[Sequence[str]] = (),
+        hidden: Sequence[str] = (),
+    ) -> None:
+        if sandbox not in ("bubblewrap", "none"):
+            raise ValueError(f"sandbox is {sandbox!r}; wanted 'bubblewrap' or 'none'")
+        bare = sandbox == "none"
+        if not bare:
+            _bubblewrap()  # what is missing is said before a folder is made
+        self.stage = staged(hidden)
+        # Messages keep their ends: several may wait until everything is imported.
+        judge_end, zygote_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        super().__init__(judge_end, bare)
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the zygote
+        there = self.stage if bare else Path("/softlookup")
+        python = [sys.executable, *_PLAINLY] if bare else sandboxed(self.stage)
+        script = str(there / "softlookup_inside/sandbox/zygote.py")
+        record = json.dumps({"modules": list(modules), "forbidden": [list(names) for names in forbidden]})
+        fd, self._begun, self._ready = zygote_end.fileno(), time.monotonic(), False
+        try:
+            self.process = subprocess.Popen(
+                [*python, script, str(fd), record],
+                pass_fds=(fd,),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                env=environment(there),
+                start_new_session=True,
+                umask=0o022,  # files of a submission are as at home, however private the course is
+            )
+        finally:
+            zygote_end.close()
+
+    def copy(self) -> socket.socket:
+        """Have it fork a copy of itself for another judge, once everything is imported; this does not wait.
+
+        Returns:
+            The judge's end of the connection to the copy, for ``Forking``.
+
+        Raises:
+            SandboxError: If the zygote is gone.
+        """
+        judge_end, copy_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._tell(b"copy", [copy_end.fileno()])
+        except SandboxError:
+            judge_end.close()
+            raise
+        finally:
+            copy_end.close()
+        return judge_end
+
+    def lives(self) -> bool:
+        """Whether it still answers, or may still be importing."""
+        if self.process.poll() is not None:
+            return False
+        if not self._ready:
+            ready, _, _ = select.select([self.control], [], [], 0)
+            if not ready:
+                return time.monotonic() - self._begun < START_S
+            try:
+                self._ready = self.control.recv(16) == b"ready"
+            except OSError:  # it ended while it started
+                return False
+        return self._ready and super().lives()
+
+    def wait(self) -> None:
+        """Wait until everything is imported."""
+        super().wait()
+        self._ready = True
+
+    def close(self) -> None:
+        """End it, its copies, and all submissions with it."""
+        super().close()
+        # The whole group: a bubblewrap that dies while it starts leaves a child that would wait for it for ever.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self._errors.close()
+        shutil.rmtree(self.stage, ignore_errors=True)
+
+    def _tell(self, message: bytes, descriptors: list[int]) -> None:
+        if self.process.poll() is not None:
+            raise SandboxError(f"the sandbox ended ({self._said()})")
+        super()._tell(message, descriptors)
+
+    def _new_home(self) -> str:
+        return tempfile.mkdtemp(prefix="softlookup-bare-", dir=self.stage) if self.bare else _HOME
+
+    def _said(self) -> str:
+        # What it writes last stands there when it has ended, which may come a moment after its connection closed.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(ENDING_S)
+        self._errors.seek(0)
+        lines = self._errors.read(20_000).decode("utf-8", "replace").strip().splitlines()
+        return lines[-1][:300] if lines else how_it_ended(self.process.returncode)
+
+
+def how_it_ended(status: int | None) -> str:
+    """Say how a process ended that wrote nothing, by the status that ``subprocess`` gives."""
+    if status is None:
+        return "it runs, said nothing and is not ready"
+    if status < 0:
+        return f"signal {-status} ended it, and it said nothing"
+    return f"it ended with status {status} and said nothing"
+
+
+def environment(library: Path) -> dict[str, str]:
+    """What a submission finds in its environment: nothing of the instructor's, and the same each time."""
+    return {
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": str(library),
+        "PYTHONHASHSEED": "0",
+        "HOME": _HOME,
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "agg",
+        "MPLCONFIGDIR": "/tmp/matplotlib",
+        "IPYTHONDIR": "/tmp/ipython",
+        **dict.fromkeys(ONE_THREAD, "1"),
+    }
+
+
+def _bubblewrap() -> list[str]:
+    """The command in front of Python's, up to where the staged library is bound."""
+    bwrap = shutil.which("bwrap")
+    if bwrap is None:
+        raise SandboxError(NO_BUBBLEWRAP)
+    root = os.geteuid() == 0
+    command = [bwrap, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    command += ["--hostname", "sandbox"]
+    # As root there is no namespace of users here: each submission gets one, and with it a count of its own processes.
+    command += [] if root else ["--unshare-user", "--uid", _NOBODY, "--gid", _NOBODY]
+    installed = Path(sysconfig.get_path("purelib"))
+    for home in homes():
+        if home.resolve() != (installed / home.name).resolve() and (message := readable(home)):
+            raise SandboxError(message)
+    command += ["--ro-bind", "/usr", "/usr", "--perms", "0755", "--dir", "/etc"]
+    for name in _SYSTEM:
+        path = Path("/", name)
+        if path.is_symlink():
+            command += ["--symlink", os.readlink(path), str(path)]
+        elif path.is_dir():
+            command += ["--ro-bind", str(path), str(path)]
+    for name in ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "fonts", "mime.types"):
+        if Path("/etc", name).exists():
+            command += ["--ro-bind", f"/etc/{name}", f"/etc/{name}"]
+    made: set[Path] = set()
+    for place in _pythons():
+        command += [*_parents(_seen(place), made), "--ro-bind", str(place), str(_seen(place))]
+    # Where this project is installed and not only linked to, its answers would lie beside the other packages.
+    for package in (installed / name for name in (*PACKAGES, *_WRITTEN)):
+        if package.is_dir():
+            command += ["--tmpfs", str(_seen(package))]
+    return command
+
+
+def _less_rights() -> list[str]:
+    """Take root's rights away before Python starts; whoever is not root has none to lose."""
+    if os.geteuid() != 0:
+        return []
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        raise SandboxError("the program setpriv is not there (package util-linux), which takes root's rights away")
+    nobody = [setpriv, "--reuid", _NOBODY, "--regid", _NOBODY, "--clear-groups", "--no-new-privs"]
+    return [*nobody, "--bounding-set=-all", "--inh-caps=-all"]
+
+
+def _pythons() -> list[Path]:
+    """The folders that this Python consists of, outside /usr, none inside another."""
+    folders = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.base_exec_prefix)}
+    folders |= {Path(p).resolve() for p in map(str, set(folders))}
+    folders |= {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")}
+    outside = sorted(p for p in folders if not p.is_relative_to("/usr") and p.exists())
+    return [p for p in outside if not any(p != other and p.is_relative_to(other) for other in outside)]
+
+
+def _seen(place: Path) -> Path:
+    """Where a path lies in the sandbox: a Python below a folder that is emptied for each submission is moved away."""
+    emptied = any(place.is_relative_to(folder) for folder in ("/tmp", "/dev", "/proc"))
+    return Path("/python", *place.parts[1:]) if emptied else place
+
+
+def _parents(place: Path, made: set[Path]) -> list[str]:
+    """Make the folders above a place readable: bubblewrap alone makes them for root."""
+    record = []
+    for parent in reversed(place.parents[:-1]):
+        if parent not in made:
+            made.add(parent)
+            record += ["--perms", "0755", "--dir", str(parent)]
+    return record

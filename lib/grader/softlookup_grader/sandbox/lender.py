@@ -1,0 +1,179 @@
+"""Where lent functions are computed: in a process of its own for each submission, which may be killed.
+
+It is forked from the judge at the first call, with everything imported, and gets limits, no descriptor but its
+connection, and a limit on the time of each call. A call that exceeds one of them ends it, and the next call begins
+another.
+
+The judge may have other threads then (one that watches the sandbox, those of a Dask worker). The child runs none of
+them, so it must not wait for a lock that one of them held: it imports nothing, logs and prints nothing, and leaves
+without Python's end. The C library and Python bring their own locks through a fork.
+"""
+
+import ctypes
+import gc
+import math
+import os
+import resource
+import signal
+import socket
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from softlookup_grader.data.errors import CourseError
+from softlookup_grader.sandbox.lending import TOO_MUCH, Sound, computed
+from softlookup_inside.sandbox import frames
+
+CALL_S = 5
+"""Seconds of processor time that one lent call may take; those that honest answers make take milliseconds."""
+
+WALL_S = 3.0 * CALL_S
+"""Seconds that it may take by the clock, on a machine that has no processor for it."""
+
+MEMORY_MB = 512
+"""Megabytes of addresses that lent functions may take beside those that the judge has."""
+
+_GPU = (
+    "gradients of lent functions cannot be computed in a process that has used a GPU: start the worker with the "
+    "environment variable CUDA_VISIBLE_DEVICES set to nothing"
+)
+_START_S = 30.0
+_PR_SET_PDEATHSIG = 1
+
+
+class LenderError(RuntimeError):
+    """No process can be started for lent functions; the message says why. No submission is to blame."""
+
+
+class Lender:
+    """Computes lent functions for one submission.
+
+    Args:
+        sound: Computes one.
+        cpu_s: Seconds of processor time that it may use altogether.
+
+    Raises:
+        LenderError: If it does not start.
+    """
+
+    def __init__(self, sound: Sound, cpu_s: int) -> None:
+        judge_end, lender_end = socket.socketpair()
+        self.line = frames.Channel(judge_end)
+        # Made before the fork: loading a library takes a lock.
+        libc, judge = ctypes.CDLL(None, use_errno=True), os.getpid()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # of threads beside this one, see above
+                self.pid = os.fork()
+        except OSError as error:
+            judge_end.close()
+            lender_end.close()
+            raise LenderError(f"no process can be started for lent functions ({error.strerror})") from None
+        if self.pid == 0:
+            _live(lender_end, sound, cpu_s, libc, judge)
+        lender_end.close()
+        try:
+            self.line.receive(time.monotonic() + _START_S)
+        except frames.FrameError as error:
+            self.close()
+            raise LenderError(f"the process for lent functions does not start ({error})") from None
+
+    def answer(
+        self, record: dict[str, Any], arrays: Sequence[np.ndarray], deadline: float
+    ) -> tuple[dict[str, Any], list[np.ndarray]] | None:
+        """Compute one call.
+
+        Args:
+            record: The call's frame.
+            arrays: The arrays that came with it.
+            deadline: By when, by time.monotonic; a call has WALL_S at most.
+
+        Returns:
+            The answer's frame and arrays, or None if the call took too much; the process is gone then.
+
+        Raises:
+            CourseError: If no process that is forked here can compute gradients.
+        """
+        until = min(deadline, time.monotonic() + WALL_S)
+        try:
+            self.line.send(record, arrays, until)
+            header, results = self.line.receive(until)
+        except frames.FrameError:
+            self.close()
+            return None
+        if "unable" in header:
+            raise CourseError(_GPU)
+        return header, results
+
+    def close(self) -> None:
+        """End it."""
+        if self.pid > 0:
+            os.kill(self.pid, signal.SIGKILL)  # it is not waited for yet, so the number is still its own
+            os.waitpid(self.pid, 0)
+            self.pid = -1
+        self.line.link.close()
+
+
+def _live(link: socket.socket, sound: Sound, cpu_s: int, libc: Any, judge: int) -> NoReturn:
+    """The process's life, from the fork to its end."""
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGALRM):
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != judge:
+            os._exit(0)
+        line = frames.Channel(_alone(link))
+        _limit(cpu_s)
+        gc.freeze()
+        if "torch" in sys.modules:
+            sys.modules["torch"].set_num_threads(1)
+        line.send({})
+        while True:
+            _answer(line, sound, cpu_s)
+    finally:
+        os._exit(0)
+
+
+def _alone(link: socket.socket) -> socket.socket:
+    """Keep this connection, and let go of every other descriptor: sandboxes, links, the gradebook."""
+    fd = os.dup2(link.detach(), 3) if link.fileno() != 3 else link.detach()
+    os.closerange(4, 1 << 20)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    os.close(nothing)
+    return socket.socket(fileno=fd)
+
+
+def _limit(cpu_s: int) -> None:
+    with open("/proc/self/statm") as file:
+        size = int(file.read().split()[0]) * resource.getpagesize()
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+    for kind, most in (
+        (resource.RLIMIT_AS, size + (MEMORY_MB << 20)),
+        (resource.RLIMIT_CPU, cpu_s),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(kind, (most, most))
+
+
+def _answer(line: frames.Channel, sound: Sound, cpu_s: int) -> None:
+    record, arrays = line.receive()
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    until_s = math.ceil(used.ru_utime + used.ru_stime) + CALL_S
+    resource.setrlimit(resource.RLIMIT_CPU, (min(until_s, cpu_s), cpu_s))
+    header, results = computed(sound, record, arrays)
+    try:
+        line.send(header, results)
+    except frames.ConnectionClosed:
+        raise
+    except (frames.FrameError, MemoryError):  # more than a frame holds
+        line.send({"raised": TOO_MUCH})

@@ -1,0 +1,239 @@
+"""The judge's side of lent functions: what a submission may ask of one, and the answer.
+
+The judge has them computed, so it must not be asked for a table of any size. What counts as a size is the length of
+arrays, lists and texts, and every number but those for parameters that the lent function declares as real numbers. Each
+size has a largest value, and so has the product of all: three sides of 4096 are each no more than an array may have,
+and a table of 512 GB together.
+
+These checks are quick and refuse what no honest answer asks for. Whatever passes them is computed under limits
+(lender.py).
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from softlookup_inside.sandbox import frames
+
+Sound = Callable[[str, Sequence[Any], Mapping[str, Any], Sequence[np.ndarray] | None], Any]
+"""Computes a lent function: task id, arguments, named arguments, gradients of its results or None."""
+
+Compute = Callable[[dict[str, Any], Sequence[np.ndarray]], tuple[dict[str, Any], list[np.ndarray]] | None]
+"""Has a call computed: its frame and arrays in, the answer's out; None where it takes too much."""
+
+MAX_TEXT = 2000
+TOO_MUCH = "the arguments ask for more than the question needs"
+OFTEN: tuple[dict[str, Any], list[np.ndarray]] = {"raised": "a lent function is called too often"}, []
+"""The answer's frame and arrays where the calls of one question are too many."""
+_SIDE = 1_000_000
+"""No table has a longer side, whatever numbers a question holds."""
+_CELLS = 1 << 24
+"""The product of all sizes may be as large for every function."""
+
+
+@dataclass(frozen=True)
+class NumberBounds:
+    """What a number may be that is given for one parameter of a lent function.
+
+    Attributes:
+        real: It is no size: any real number will do.
+        count: It counts something: it is never negative.
+        most: The largest size that the function's own questions give reason for.
+    """
+
+    real: bool = False
+    count: bool = False
+    most: int = 0
+
+
+@dataclass(frozen=True)
+class Own:
+    """What a lent function's own questions give reason for.
+
+    Attributes:
+        numbers: Each parameter in order, and what a number may be there.
+        product: The largest product of all sizes of one call.
+    """
+
+    numbers: Mapping[str, NumberBounds] = field(default_factory=dict)
+    product: int = 0
+
+
+Note = Callable[[str, Sequence[Any], Mapping[str, Any], Sequence[np.ndarray] | None, Any], None]
+"""Takes note of a lent call and its result: task id, arguments, named arguments, gradients or None, the result."""
+
+Owns = Callable[[str], Own]
+"""Tells of a task's function what its own questions give reason for."""
+
+
+@dataclass(frozen=True)
+class Lending:
+    """What is lent while a question is asked.
+
+    Attributes:
+        lent: Ids of the tasks.
+        sound: Computes their functions.
+        owns: Tells what a function's own questions give reason for.
+        note: Is handed each call and its result, if anybody wants to know.
+        most: The largest size that the question gives reason for.
+        gradients: Whether gradients are lent as well.
+    """
+
+    lent: tuple[str, ...]
+    sound: Sound
+    owns: Owns
+    note: Note | None
+    most: int
+    gradients: bool
+
+
+def no_own(task_id: str) -> Own:
+    """Nothing is known: every number may be a size."""
+    return Own()
+
+
+def text(value: Any, most: int = MAX_TEXT) -> str:
+    """Text from a submission: cut, and without what no file or page should hold."""
+    string = value if isinstance(value, str) else ""
+    return "".join(
+        c for c in string[:most] if c == "\n" or c == "\t" or (c.isprintable() and not "\ud800" <= c <= "\udfff")
+    )
+
+
+def sound_answer(
+    compute: Compute, record: Mapping[str, Any], arrays: Sequence[np.ndarray], most: int, owns: Owns
+) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """Have a lent function computed; whoever calls it with something unfit gets the exception that it would raise.
+
+    Args:
+        compute: Has it computed.
+        record: The submission's frame.
+        arrays: The arrays that came with it.
+        most: The largest size that the question gives reason for.
+        owns: Tells what the function's own questions give reason for.
+
+    Returns:
+        The answer's frame and arrays.
+
+    Raises:
+        frames.FrameError: If the call is not written as calls are.
+    """
+    call = {name: record.get(name) for name in ("call", "args", "named", "upstream")}
+    larger = f"the arguments are larger than those of the question (up to {most:,})"
+    # Keys of a dictionary may be chosen so that each new one is compared with all before: count before one is made.
+    if _written(list(call.values()), 8 * most) > 8 * most:
+        return {"raised": larger}, []
+    args, named, _ = read(call, arrays)
+    bounds = owns(str(call["call"]))
+    order = [*bounds.numbers.values()][: len(args)]
+    pairs = [(number or NumberBounds(), value) for value, number in zip_longest(args, order)]
+    pairs += [(bounds.numbers.get(name, NumberBounds()), value) for name, value in named.items()]
+    numbers = [(number, value) for number, value in pairs if _is_number(value) and not (number.real and _real(value))]
+    others = [value for _, value in pairs if not _is_number(value)]
+    if any(array.ndim > 6 for array in arrays) or largest(others, arrays) > most:
+        return {"raised": larger}, []
+    if any(not _real(value) or abs(value) > max(number.most, min(most, _SIDE)) for number, value in numbers):
+        return {"raised": larger}, []
+    if any(number.count and value < 0 for number, value in numbers):
+        return {"raised": "an argument that counts something is negative"}, []
+    if product([value for _, value in numbers], others, arrays) > max(_CELLS, bounds.product):
+        return {"raised": TOO_MUCH}, []
+    return compute(call, arrays) or ({"raised": TOO_MUCH}, [])
+
+
+def computed(
+    sound: Sound, record: Mapping[str, Any], arrays: Sequence[np.ndarray]
+) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """Compute a lent function.
+
+    Args:
+        sound: Computes it.
+        record: The call's frame.
+        arrays: The arrays that came with it.
+
+    Returns:
+        The answer's frame and arrays.
+    """
+    results: list[np.ndarray] = []
+    try:
+        args, named, upstream = read(record, arrays)
+        with np.errstate(all="ignore"):
+            back = sound(record["call"], args, named, upstream)
+        return {"result": frames.plain(back, results)}, results
+    except MemoryError:
+        return {"raised": TOO_MUCH}, []
+    except Exception as error:  # whatever a strange argument does to the function
+        if "fork-based multiprocessing" in str(error):  # torch's words where the judge has used a GPU
+            return {"unable": True}, []
+        no_memory = "can't allocate memory" in str(error)  # which torch says in a RuntimeError
+        return {"raised": TOO_MUCH if no_memory else text(str(error), 300) or type(error).__name__}, []
+
+
+def product(numbers: Sequence[float], others: Sequence[Any], arrays: Sequence[np.ndarray]) -> int:
+    """The product of all numbers that are sizes, and of the longest of arrays, lists and texts."""
+    longest = max([1, *(frames.extent(other) for other in others), *(array.size for array in arrays)])
+    return longest * math.prod(max(1, math.ceil(abs(number))) for number in numbers)
+
+
+def reason(args: Sequence[Any], arrays: Sequence[np.ndarray] = (), in_text: bool = False) -> int:
+    """The largest size that a question gives reason for: twice its own, and what is common on the way to an answer.
+
+    What a task in text lends takes time that grows with the square of a text, so it is given less.
+    """
+    return max(512 if in_text else 16_384, 2 * largest(args, arrays))
+
+
+def largest(value: Any, arrays: Sequence[np.ndarray] = ()) -> int:
+    """The largest size or number in some arguments; what is in lists and texts is counted together."""
+    largest_size = max((array.size for array in arrays), default=0)
+    if isinstance(value, dict):
+        value = list(value.items())
+    if isinstance(value, list | tuple):
+        return max([largest_size, frames.extent(value), *map(largest, value)])
+    if isinstance(value, str):
+        return max(largest_size, len(value))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return max(largest_size, int(abs(value)) if abs(value) < 1e18 else 10**18)
+    return largest_size
+
+
+def read(
+    record: Mapping[str, Any], arrays: Sequence[np.ndarray]
+) -> tuple[list[Any], dict[str, Any], list[np.ndarray] | None]:
+    """Read a call's arguments, its named arguments, and the gradients of its results (None where it asks for values).
+
+    Raises:
+        frames.FrameError: If the call is not written as calls are.
+    """
+    args, named, upstream = (frames.value_of(record.get(name), arrays) for name in ("args", "named", "upstream"))
+    if not isinstance(args, list) or not isinstance(named, dict) or not isinstance(upstream, list | None):
+        raise frames.FrameError("a call is not written as it should be")
+    return args, named, upstream
+
+
+def _written(record: Any, enough: int) -> int:
+    """How many values and characters are written there; counting ends where they are more than enough."""
+    count, todo = 0, [record]
+    while todo and count <= enough:
+        item = todo.pop()
+        if isinstance(item, dict):
+            count += len(item) + sum(map(len, item))
+            todo += item.values()
+        elif isinstance(item, list):
+            count += len(item)
+            todo += item
+        elif isinstance(item, str):
+            count += len(item)
+    return count
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _real(value: Any) -> bool:
+    return abs(value) < 1e18

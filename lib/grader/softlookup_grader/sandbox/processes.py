@@ -1,0 +1,92 @@
+"""The processes of a submission as the machine sees them, and the processor time that they had."""
+
+import contextlib
+import functools
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from softlookup_grader.sandbox.cgroups import Group
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+# Where things stand in /proc/PID/stat, from the state on: the parent, then ticks of its own and of children that ended.
+_PARENT, _TIMES, _OWN_TIMES, _NICE, _POLICY = 1, slice(11, 15), slice(11, 13), 16, 38
+
+
+@dataclass(frozen=True)
+class ProcessTimes:
+    """What a submission's processes had of the processors so far.
+
+    Attributes:
+        used_s: Seconds of processor time of all of them.
+        waited_s: Seconds that each was ready to run and waited for a processor, by its number.
+        own_s: Seconds of processor time that each had for itself, by its number.
+    """
+
+    used_s: float = 0.0
+    waited_s: dict[int, float] = field(default_factory=dict)
+    own_s: dict[int, float] = field(default_factory=dict)
+
+    def waited_since(self, before: "ProcessTimes") -> float:
+        """The longest that one of them waited since then for a processor that the others of them did not have."""
+        used = self.used_s - before.used_s
+
+        def waited(process: int) -> float:
+            others = used - (self.own_s.get(process, 0.0) - before.own_s.get(process, 0.0))
+            return self.waited_s[process] - before.waited_s.get(process, 0.0) - max(0.0, others)
+
+        return max([0.0, *map(waited, self.waited_s)])
+
+
+def family(first: int) -> dict[int, list[str]]:
+    """A process and all below it, each with the fields of its /proc/PID/stat from the state on.
+
+    Whatever a submission starts stays below its first process, in namespaces of its own too: a process whose parent
+    ends is given to the first process of its namespace.
+    """
+    every: dict[int, list[str]] = {}
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and (text := file_of(int(entry), "stat")):
+            every[int(entry)] = fields = text.rpartition(")")[2].split()
+            children.setdefault(int(fields[_PARENT]), []).append(int(entry))
+    processes = [first] if first in every else []
+    for process in processes:
+        processes += children.get(process, ())
+    return {process: every[process] for process in processes}
+
+
+def process_times(first: int, group: Group | None = None) -> ProcessTimes:
+    """What a process and all below it had of the processors so far.
+
+    Args:
+        first: The number of the submission's first process.
+        group: Their control group, which may count their processor time. The processes themselves do not show the
+            time of a child that ended while nobody wanted to hear of it.
+    """
+    counted_s = None if group is None else group.used_s()
+    used, waited, own_s = 0, {}, {}
+    for process, fields in family(first).items():
+        used += sum(map(int, fields[_TIMES]))
+        own_s[process] = sum(map(int, fields[_OWN_TIMES])) / _TICKS
+        if _wants_its_turn(fields):
+            waited[process] = int((file_of(process, "schedstat") or "0 0").split()[1]) / 1e9
+    return ProcessTimes(used / _TICKS if counted_s is None else counted_s, waited, own_s)
+
+
+def _wants_its_turn(fields: list[str]) -> bool:
+    """Whether a process has the grader's own priority: one that lowered it waits because it chose to."""
+    nice, policy = _own_priority()
+    return int(fields[_NICE]) <= nice and int(fields[_POLICY]) == policy
+
+
+@functools.cache
+def _own_priority() -> tuple[int, int]:
+    return os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0)
+
+
+def file_of(process: int, name: str) -> str:
+    """A file of a process; empty if it is gone, or does not show it."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{process}/{name}").read_text(errors="replace")
+    return ""

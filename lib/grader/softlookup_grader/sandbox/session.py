@@ -1,0 +1,355 @@
+"""One submission in the sandbox, as the judge sees it: cells and questions go in, what comes back is checked."""
+
+import secrets
+import select
+import signal
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from softlookup_grader.sandbox import lending
+from softlookup_grader.sandbox.lender import Lender
+from softlookup_grader.sandbox.lending import MAX_TEXT, Lending, Note, Owns, Sound, text
+from softlookup_grader.sandbox.place import Place
+from softlookup_grader.sandbox.watching import GRACE_S, Watch
+from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.probe import Answer, Failure
+from softlookup_inside.sandbox import frames
+
+_KINDS = frozenset(
+    ("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter", "shortcut")
+    + ("fed-again", "fed-singly")
+)
+_MAX_CALLS = 500
+_ENDING_S = 30.0
+"""How long the end of a process may take: its memory has to be freed."""
+_CLOSED = "it closed its connection to the judge"
+_OTHERWISE = "it answered in another way than it was asked"
+
+
+class Dead(Exception):
+    """The submission's process is gone; the message is a sentence that says why."""
+
+
+class OutOfTime(TimeoutError):
+    """The submission was still computing when its time was over; its process goes on."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What running a cell came to.
+
+    Attributes:
+        outputs: As nbformat has them, from the submission: not to be believed.
+        trouble: The exception's name, "time", or nothing.
+        seconds: How long it took, seen from outside.
+    """
+
+    outputs: list[Any]
+    trouble: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Held:
+    """What kind of answer a check was given.
+
+    Attributes:
+        ran: The check's cell.
+        there: Whether there is an answer.
+        kind: The name of its type.
+        callable: Whether it can be called.
+        shortcut: A forbidden name that it uses, if one was seen.
+    """
+
+    ran: Ran
+    there: bool
+    kind: str = ""
+    callable: bool = False
+    shortcut: str | None = None
+
+
+class SubmissionSession:
+    """A submission's process, from its first cell to its end.
+
+    Args:
+        place: The process, which the session ends.
+        until: When all has to be over, by time.monotonic.
+    """
+
+    def __init__(self, place: Place, until: float) -> None:
+        self.place, self.until, self.why = place, until, ""
+        self.limits = place.limits
+        self.line = frames.Channel(place.link, self.limits.answer_mb * 1_000_000)
+        self._lender: Lender | None = None
+        self.watch = Watch(place.pid, self.limits, until, place.group, self.kill, self._ring)
+
+    def _ring(self) -> None:
+        """Tell it that its time is over. Between two requests, the first process of a namespace does not hear that."""
+        self.place.signal(signal.SIGALRM)
+
+    def kill(self, why: str) -> None:
+        """End it, and with it every process that it started: the first process of a namespace takes all along."""
+        self.why = self.why or why
+        self.place.signal(signal.SIGKILL)
+
+    def end(self) -> bool:
+        """End it and wait until nothing of it is alive; gives whether that is so."""
+        self.kill("it is over")
+        return self.place.end(_ENDING_S)
+
+    def close(self) -> None:
+        """End it and let go of everything."""
+        self.kill("it is over")
+        self._no_lender()
+        self.watch.close()
+        self.place.close()
+
+    def run(self, source: str, seconds: float | None = None) -> Ran:
+        """Run a cell.
+
+        Args:
+            source: Its text.
+            seconds: How long it may take; None takes what a cell may.
+
+        Raises:
+            Dead: If the process does not survive it.
+        """
+        begun = time.monotonic()
+        seconds = self.limits.cell_s if seconds is None else seconds
+        reply, _ = self._asked({"do": "cell", "source": source, "seconds": seconds}, (), seconds)
+        return _ran(reply, begun)
+
+    def check(self, source: str, about: Mapping[str, Any]) -> Held:
+        """Take what a check is handed.
+
+        Args:
+            source: What else stands in its cell; empty where there is nothing but the check.
+            about: The task: the expression that it is handed, its function's name, what it forbids, other tasks' names,
+                earlier tasks.
+
+        Raises:
+            Dead: If the process does not survive it.
+        """
+        begun, seconds = time.monotonic(), self.limits.cell_s
+        reply, _ = self._asked({"do": "check", "source": source, "seconds": seconds, **about}, (), seconds)
+        ran = _ran(reply, begun)
+        if reply.get("held") is not True:
+            return Held(ran, False)
+        shortcut = reply.get("shortcut")
+        return Held(
+            ran,
+            True,
+            text(reply.get("kind"), 100),
+            reply.get("callable") is True,
+            text(shortcut, 100) if isinstance(shortcut, str) else None,
+        )
+
+    def ask(
+        self,
+        cases: Sequence[Case],
+        results: int,
+        lent: tuple[str, ...],
+        sound: Sound,
+        deadline: float,
+        owns: Owns = lending.no_own,
+        note: Note | None = None,
+    ) -> list[Answer]:
+        """Put questions.
+
+        Args:
+            cases: The questions; their labels stay here. Only one where functions are lent.
+            results: How many arrays the task returns.
+            lent: Earlier tasks whose functions the judge computes meanwhile.
+            sound: Computes them.
+            deadline: By when the answers have to be there, by time.monotonic.
+            owns: Tells what a lent function's own questions give reason for.
+            note: Is handed each lent call and its result.
+
+        Returns:
+            The answers: arrays of allowed kinds, or failures.
+
+        Raises:
+            Dead: If the process does not survive it, or answers with something else.
+            OutOfTime: If it takes too long.
+        """
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise OutOfTime
+        # A rank's inbox is this submission's alone, and is not put to anybody again.
+        write = _put.__wrapped__ if any(case.world for case in cases) else _put
+        questions = write(tuple(cases))
+        lends = Lending(lent, sound, owns, note, questions.most, questions.inside)
+        reply, back = self._asked({"do": "ask", "results": results, "lent": list(lent)}, questions.part, left, lends)
+        if reply.get("late") is True:
+            raise OutOfTime
+        answers = reply.get("answers")
+        if not isinstance(answers, list) or len(answers) != len(cases):
+            raise self._broke(_OTHERWISE)
+        checked_answers = []
+        for case, raw_answer in zip(cases, answers, strict=True):
+            count = (
+                (2 if case.is_recorded else len(case.gradients) or results)
+                if isinstance(raw_answer, dict) and raw_answer.get("there") is True
+                else 0
+            )
+            checked_answers.append(self._answer(case, raw_answer, back[:count], count))
+            back = back[count:]
+        if back:
+            raise self._broke(_OTHERWISE)
+        return checked_answers
+
+    def _answer(self, case: Case, reply: Any, arrays: list[np.ndarray], count: int) -> Answer:
+        """Read one answer, of which nothing is believed."""
+        if not isinstance(reply, dict) or len(arrays) != count:
+            raise self._broke(_OTHERWISE)
+        printed, failed = text(reply.get("printed"), 2 * MAX_TEXT), reply.get("failure")
+        if failed is not None:
+            kind, *words = map(text, failed) if isinstance(failed, list) and failed else ("",)
+            if count or len(words) != 3 or kind not in _KINDS:
+                raise self._broke(_OTHERWISE)
+            return Answer(None, Failure(kind, *words), printed)
+        if not count:
+            raise self._broke(_OTHERWISE)
+        if case.keeps_dtype and arrays[0].dtype != case.dtype:
+            message = f"The inputs are {case.dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
+            return Answer(None, Failure("dtype", message), printed)
+        return Answer(tuple(arrays), None, printed)
+
+    def _asked(
+        self,
+        header: Mapping[str, Any],
+        arrays: Sequence[np.ndarray] | frames.HeaderPart,
+        seconds: float,
+        lent: Lending | None = None,
+    ) -> tuple[dict[str, Any], list[np.ndarray]]:
+        """Send a request and wait for its answer; in between, compute what was lent."""
+        token = secrets.token_hex(16)
+        begun, most_s, calls = time.monotonic(), self.watch.most(seconds), 0
+        deadline = min(begun + most_s + GRACE_S, self.until + GRACE_S)
+        self.watch.begin(seconds)
+        try:
+            if select.select([self.line.link], [], [], 0)[0] and self.line.link.recv(1, socket.MSG_PEEK):
+                raise frames.FrameError("it spoke before it was asked")
+            self.line.send({**header, "seconds": most_s, "token": token}, arrays, deadline)
+            while True:
+                reply, back = self.line.receive(deadline)
+                if reply.get("token") != token:
+                    raise frames.FrameError("it answered something that it was not asked")
+                if "call" not in reply:
+                    return reply, back
+                calls += 1
+                if lent is None or reply["call"] not in lent.lent or calls > 20 * _MAX_CALLS:
+                    raise frames.FrameError("it called what was not lent, or too often")
+                if reply.get("upstream") is not None and not lent.gradients:
+                    raise frames.FrameError("it asked for a gradient that was not lent")
+                compute = partial(self._computed, lent, min(begun + seconds, self.until))
+                often = calls > _MAX_CALLS  # honest loops get a remark, and keep their points without lent functions
+                sent = lending.OFTEN if often else lending.sound_answer(compute, reply, back, lent.most, lent.owns)
+                self.line.send(*sent, deadline)
+        except frames.TooLate:
+            self.kill("it did not stop when its time was over")
+        except frames.ConnectionClosed:
+            pass
+        except OSError:
+            self.why = self.why or "its connection broke"
+        except frames.FrameError as error:
+            raise self._broke(f"it broke the rules of the connection to the judge: {error}") from None
+        finally:
+            self.watch.end()
+        raise Dead(self.why or self._how())
+
+    def _computed(
+        self, lent: Lending, until: float, reply: dict[str, Any], arrays: Sequence[np.ndarray]
+    ) -> tuple[dict[str, Any], list[np.ndarray]] | None:
+        """Have a lent function computed outside of this process; None where it takes too much."""
+        if self._lender is None:
+            self._lender = Lender(lent.sound, self.limits.cpu_s)
+        answer = self._lender.answer(reply, arrays, until)
+        if answer is None:
+            self._no_lender()
+            if time.monotonic() >= until:
+                self._ring()  # it waited for the call all the while, so its own time is over as well
+        elif lent.note is not None and "result" in answer[0]:
+            lent.note(str(reply["call"]), *lending.read(reply, arrays), frames.value_of(answer[0]["result"], answer[1]))
+        return answer
+
+    def _no_lender(self) -> None:
+        if self._lender is not None:
+            self._lender.close()
+            self._lender = None
+
+    def _broke(self, why: str) -> Dead:
+        self.kill(why)
+        return Dead(why)
+
+    def _how(self) -> str:
+        """Why the process is gone, in words."""
+        reply = self.place.ended()
+        if self.place.group is not None and self.place.group.out_of_memory():
+            self.kill(self.watch.too_much())
+        self.kill(_CLOSED)
+        if self.why != _CLOSED:
+            return self.why
+        if not reply:
+            return _CLOSED
+        if "signal" in reply:
+            number = reply["signal"]
+            if number == signal.SIGXCPU:
+                return f"it used more than {self.limits.cpu_s} s of processor time"
+            name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
+            if number == signal.SIGKILL:
+                return "its process was killed: it used more memory or processor time than it may"
+            return f"its process was ended by the signal {name}"
+        if reply.get("exit") == 0:
+            return "it ended its own process"
+        return f"its process ended with status {reply.get('exit', 'unknown')}"
+
+
+@dataclass(frozen=True)
+class _Put:
+    """Questions as they are put to every submission of a class.
+
+    Attributes:
+        part: They, written for frames.
+        most: The largest size that they give reason for, where functions are lent.
+        inside: Whether gradients are lent.
+    """
+
+    part: frames.HeaderPart
+    most: int
+    inside: bool
+
+
+@lru_cache(maxsize=256)
+def _put(cases: tuple[Case, ...]) -> _Put:
+    arrays: list[np.ndarray] = []
+    questions = [
+        {
+            "args": frames.plain(tuple(case.args), arrays),
+            "upstream": frames.plain(case.upstream, arrays),
+            "gradients": list(case.gradients),
+            "layer": [case.sizes, list(case.parameters)],
+            "frame": case.frame,
+            "fed": None if case.fed is None else list(case.fed),
+            "grid": list(case.grid),
+            "rank": [case.world, case.rank, list(case.offers)],
+            "inbox": frames.plain(tuple(case.inbox), arrays),
+        }
+        for case in cases
+    ]
+    most = max(lending.reason(case.args, arrays, case.frame == "text") for case in cases)
+    # A gradient is lent where one is asked for, or gone down: elsewhere it would be an answer, not a part of one.
+    inside = all(case.gradients or case.descends for case in cases)
+    return _Put(frames.part({"cases": questions}, arrays), most, inside)
+
+
+def _ran(reply: Mapping[str, Any], begun: float) -> Ran:
+    outputs = reply.get("outputs")
+    trouble = text(reply.get("trouble"), 300)
+    return Ran(outputs if isinstance(outputs, list) else [], trouble, time.monotonic() - begun)

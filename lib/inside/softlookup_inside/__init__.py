@@ -1,0 +1,13 @@
+"""What runs beside a student's code: it knows no right answer, and imports nothing of the project's other parts."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+
+def version_of(part: str) -> str:
+    """The version of a part, or of the package that holds all of them; "0" where neither is installed, as in a page."""
+    for name in (part, "softlookup-all"):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return "0"

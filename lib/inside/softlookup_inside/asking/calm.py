@@ -1,0 +1,50 @@
+"""The state of torch and numpy around a check: one thread, gradients switched on, nothing compiled, no warnings."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from softlookup_inside.torch_internals import compiler_is_loaded
+
+
+@contextlib.contextmanager
+def calm_torch() -> Iterator[None]:
+    """One thread (small tensors would wait for each other), gradients on, nothing compiled, whatever was switched."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.inference_mode(False), torch.enable_grad(), np.errstate(all="ignore"):
+            with torch.autograd.set_detect_anomaly(False), uncompiled():
+                yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextlib.contextmanager
+def uncompiled() -> Iterator[None]:
+    """Run as written what ``torch.compile`` has made, or makes meanwhile.
+
+    Compiling needs a C++ compiler and many seconds, and the compiled code is the same function. To import torch's
+    compiler takes a second, so this reaches it only once somebody else has imported it.
+    """
+    import torch
+
+    torch_compile: Any = torch.compile
+    with contextlib.ExitStack() as stack:
+
+        def in_eager(*args: Any, **named: Any) -> Any:
+            made = torch_compile(*args, **named)
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+            return made
+
+        if compiler_is_loaded():
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+        torch.compile = in_eager
+        try:
+            yield
+        finally:
+            torch.compile = torch_compile

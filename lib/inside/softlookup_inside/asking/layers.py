@@ -1,0 +1,71 @@
+"""What stands in for a student's function or layer is called as their own is, and computed elsewhere.
+
+A sound layer keeps the student's own parameters.
+
+Runs beside a student's code and knows no right answer.
+"""
+
+import inspect
+from collections.abc import Callable
+from itertools import takewhile
+from typing import Any
+
+from softlookup_inside.asking.case import LayerAnswer
+
+
+def layer_around(student_class: Any, call: Callable[..., Any], layer: LayerAnswer) -> Any:
+    """Make a class with the student's own parameters whose forward pass is another's.
+
+    Args:
+        student_class: The student's class; anything else is replaced by ``call`` itself.
+        call: Takes the sizes, the parameters and the inputs, and gives the result.
+        layer: How many sizes, and which parameters.
+    """
+    if not isinstance(student_class, type):
+        return call
+
+    class StandInLayer(student_class):
+        def __init__(self, *args: Any, **named: Any) -> None:
+            super().__init__(*args, **named)
+            self.__dict__["made_with"] = _in_order(student_class.__init__, (self, *args), named)[1 : layer.sizes + 1]
+
+        def forward(self, *args: Any, **named: Any) -> Any:
+            weights = dict(self.named_parameters())
+            inputs = _in_order(student_class.forward, (self, *args), named)[1:]
+            return call(*self.made_with, *(weights[name] for name in layer.names(self.made_with)), *inputs)
+
+    return StandInLayer
+
+
+def called_like(student_function: Any, call: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function be called with the names that another's parameters have.
+
+    Names of parameters are the student's: what stands in for their function knows the order alone.
+
+    Args:
+        student_function: The student's function; where it has no parameters to read, names stay names.
+        call: What stands in for it.
+    """
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    try:
+        order = [
+            parameter.name
+            for parameter in inspect.signature(student_function).parameters.values()
+            if parameter.kind in kinds
+        ]
+    except Exception:  # a signature may be anything that a student made of it
+        return call
+
+    def ordered(*args: Any, **named: Any) -> Any:
+        rest = order[len(args) :]
+        names = list(takewhile(lambda name: name in named, rest))
+        return call(*args, *(named.pop(name) for name in names), **named)
+
+    return ordered
+
+
+def _in_order(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+    """The arguments as if all had been given by position."""
+    bound = inspect.signature(function).bind(*args, **named)
+    bound.apply_defaults()
+    return [*bound.args, *bound.kwargs.values()]

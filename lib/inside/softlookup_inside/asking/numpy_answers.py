@@ -1,0 +1,59 @@
+"""Answers in numpy where a notebook hands over tensors of torch."""
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from softlookup_inside.asking.answers import is_tensor
+
+
+def in_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function that is written in numpy take tensors of torch.
+
+    Tensors come in as arrays, arrays go out as tensors, and floats keep the dtype of the first tensor of floats. Where
+    no tensor comes in, nothing is changed. No gradient flows through it.
+
+    Args:
+        function: What takes and returns arrays.
+
+    Returns:
+        The function for both.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        tensors = [value for value in (*args, *named.values()) if is_tensor(value)]
+        if not tensors:
+            return function(*args, **named)
+        result = function(*map(_array, args), **{name: _array(value) for name, value in named.items()})
+        return as_tensors(result, tensors)
+
+    return call
+
+
+def as_tensors(result: Any, inputs: Iterable[Any]) -> Any:
+    """Arrays, and those in lists and tuples, as tensors; floats get the dtype of the first float tensor given.
+
+    Args:
+        result: What a function gave.
+        inputs: What it was given.
+    """
+    floats = (value.dtype for value in inputs if is_tensor(value) and value.is_floating_point())
+    return _tensor(result, next(floats, None))
+
+
+def _array(value: Any) -> Any:
+    return value.detach().cpu().numpy() if is_tensor(value) else value
+
+
+def _tensor(value: Any, dtype: Any) -> Any:
+    import numpy as np
+    import torch
+
+    if isinstance(value, list | tuple):
+        turned = [_tensor(item, dtype) for item in value]
+        return turned if isinstance(value, list) else tuple(turned)
+    if not isinstance(value, np.ndarray | np.generic):
+        return value
+    tensor = torch.as_tensor(np.array(value))  # no view: torch takes no negative strides
+    return tensor.to(dtype) if dtype is not None and tensor.is_floating_point() else tensor

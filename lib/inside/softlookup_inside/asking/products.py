@@ -1,0 +1,56 @@
+"""Counting what a matrix is multiplied with while a student's code runs: all at once, a bit at a time, or again.
+
+Some tasks ask for a way as well as for a result: what was computed once is kept. The numbers do not tell, the products
+do. This module runs beside a student's code and knows no right answer.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from softlookup_inside.torch_internals import dispatch_mode, operation_name
+
+_PRODUCTS = frozenset(f"aten::{name}" for name in ("mm", "bmm", "mv", "dot", "vdot", "addmm", "baddbmm", "addmv"))
+"""The operations of torch in which its matrix products end, einsum and linear layers too."""
+
+
+@dataclass
+class Fed:
+    """What a matrix was multiplied with.
+
+    Attributes:
+        rows: How many vectors; those that met a part of its columns count in part.
+        times: How many products; a part of the matrix counts in part.
+    """
+
+    rows: float = 0.0
+    times: float = 0.0
+
+
+@contextlib.contextmanager
+def counting(matrix: Any) -> Iterator[Fed]:
+    """Count the products with a matrix. Copies of it, and products outside of torch, are not seen.
+
+    Args:
+        matrix: One of the tensors that the student's object is called with.
+
+    Yields:
+        The counts, as far as they have come.
+    """
+    fed = Fed()
+    place, size = matrix.untyped_storage().data_ptr(), matrix.numel()
+
+    class Counting(dispatch_mode()):  # type: ignore[misc]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            result = func(*args, **(kwargs or {}))
+            if operation_name(func) in _PRODUCTS:
+                left, right = args[-2:]
+                for operand in (left, right):
+                    if operand.untyped_storage().data_ptr() == place:
+                        fed.rows += result.numel() * left.shape[-1] / size
+                        fed.times += operand.numel() / size
+            return result
+
+    with Counting():
+        yield fed

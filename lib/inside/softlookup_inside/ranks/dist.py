@@ -1,0 +1,102 @@
+"""What a rank calls, in the words of torch.distributed, and a rank's run."""
+
+import difflib
+import inspect
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from softlookup_inside.ranks.names import EVERYTHING, NOT_HERE, offered
+from softlookup_inside.ranks.operations import Operations
+from softlookup_inside.ranks.packing import Record, unpack_inbox
+from softlookup_inside.ranks.recording import NeedsMessage, RankRecorder
+
+
+class Dist:
+    """What a rank knows of the others, and says to them.
+
+    ``send(tensor, dst)`` and ``recv(tensor, src)`` end when the other rank does its part; ``isend`` and ``irecv`` give
+    something with ``wait()``. Names and arguments are those of torch.distributed; arrays are numpy's, or torch tensors
+    on the CPU. With ``group=`` collectives are among the ranks of a group.
+
+    Args:
+        recorder: Takes down what the rank does.
+        offers: Which names of EVERYTHING there are.
+    """
+
+    def __init__(self, recorder: RankRecorder, offers: Sequence[str] = EVERYTHING) -> None:
+        self._recorder, self._operations, self._names = recorder, Operations(recorder), offered(tuple(offers))
+
+    def __getattr__(self, name: str) -> Any:
+        names = self.__dict__.get("_names", ())
+        if name not in names:
+            raise AttributeError(_missing(name, names))
+        value = getattr(self._operations, name)
+        return _with_words(name, value) if inspect.ismethod(value) else value
+
+
+def _missing(name: str, names: Sequence[str]) -> str:
+    """Why a name is not there."""
+    if name in NOT_HERE:
+        return f"torch.distributed has {name!r}, and dist has not: {NOT_HERE[name]}"
+    near = difflib.get_close_matches(name, names, 3)
+    if near and name not in EVERYTHING:
+        return f"dist has no {name!r}; similar names are {', '.join(near)}"
+    return f"dist has no {name!r} here: it has {', '.join(names)}"
+
+
+def _with_words(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that says how ``dist`` is called if its arguments do not fit."""
+
+    @wraps(method)
+    def call(*args: Any, **named: Any) -> Any:
+        try:
+            return method(*args, **named)
+        except TypeError:
+            signature = inspect.signature(method)
+            try:
+                signature.bind(*args, **named)
+            except TypeError as error:
+                raise TypeError(f"dist.{name}({', '.join(signature.parameters)}): {error}") from None
+            raise
+
+    return call
+
+
+def record(
+    function: Callable[[Dist], Sequence[np.ndarray]],
+    rank: int,
+    world: int,
+    inbox: Record,
+    offers: Sequence[str] = EVERYTHING,
+) -> Record:
+    """Run one rank from its beginning.
+
+    Args:
+        function: What it does; gives its results as arrays.
+        rank: Its number.
+        world: How many ranks there are.
+        inbox: The messages that it has received so far, as ``packing.pack_inbox`` lays them out.
+        offers: Which names of EVERYTHING its ``dist`` has.
+
+    Returns:
+        What it did, up to its end or to the first message that is not there yet.
+
+    Raises:
+        RankError: If it does what no program may do. Exceptions of the function pass through.
+    """
+    recorder = RankRecorder(rank, world, unpack_inbox(inbox))
+    try:
+        results = function(Dist(recorder, offers))
+    except NeedsMessage:
+        pass
+    except Exception:
+        # An exception after a message that was missing says nothing of the program: its code saw no numbers there.
+        if not recorder.halted:
+            raise
+    else:
+        if not recorder.halted:
+            recorder.returns(results)
+    return recorder.record()

@@ -1,0 +1,190 @@
+"""Runs the cells of a notebook as a kernel would, in IPython, and keeps so much of their output."""
+
+import ast
+import contextlib
+import sys
+import traceback
+import types
+from functools import partial
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from softlookup_inside.asking.printed import Printed
+from softlookup_inside.asking.probe import TimeIsUp, time_limit
+
+
+class _Kept:
+    """The outputs of one cell, as nbformat has them."""
+
+    def __init__(self, room: int) -> None:
+        self.outputs: list[dict[str, Any]] = []
+        self.room, self.cut = room, 0
+
+    def stream(self, name: str, text: str) -> None:
+        part = text[: max(0, self.room)]
+        self.room -= len(part)
+        self.cut += len(text) - len(part)
+        if not part:
+            return
+        last = self.outputs[-1] if self.outputs else {}
+        if last.get("output_type") == "stream" and last["name"] == name:
+            last["text"].append(part)
+        else:
+            self.outputs.append({"output_type": "stream", "name": name, "text": [part]})
+
+    def show(self, output: dict[str, Any], data: Any) -> None:
+        size = sum(len(str(value)) for value in data.values())
+        if size > self.room:
+            self.cut += size
+            return
+        self.room -= size
+        self.outputs.append({**output, "data": {str(kind): value for kind, value in data.items()}, "metadata": {}})
+
+    def done(self) -> list[dict[str, Any]]:
+        for output in self.outputs:
+            if output["output_type"] == "stream":
+                output["text"] = "".join(output["text"])
+        if self.cut:
+            message = f"... and {self.cut:,} characters more, which are not kept\n"
+            self.outputs.append({"output_type": "stream", "name": "stdout", "text": message})
+        return self.outputs
+
+
+class CellShell:
+    """An IPython shell without history, whose output goes into lists."""
+
+    def __init__(self) -> None:
+        config = Config()
+        config.HistoryManager.enabled = False
+        config.InteractiveShell.colors = "nocolor"
+        config.InteractiveShell.autoindent = False
+        self.shell = InteractiveShell.instance(config=config)
+        self.cell_outputs = _Kept(0)
+        self._catch()
+
+    def _catch(self) -> None:
+        shell, cell_shell = self.shell, self
+
+        class Publisher(DisplayPublisher):
+            def publish(self, data: Any, metadata: Any = None, source: Any = None, **others: Any) -> None:
+                cell_shell.cell_outputs.show({"output_type": "display_data"}, data)
+
+        class Hook(DisplayHook):
+            def __call__(self, result: Any = None) -> None:
+                if result is not None and not self.quiet():
+                    self.update_user_ns(result)
+                    data, _ = self.compute_format_data(result)
+                    cell_shell.cell_outputs.show({"output_type": "execute_result", "execution_count": None}, data)
+
+        shell.display_pub = Publisher(parent=shell)
+        shell.displayhook = Hook(shell=shell, parent=shell)
+        shell.display_trap.hook = shell.displayhook
+        shell.ask_exit = sys.exit  # type: ignore[attr-defined]  # what exit() calls in a notebook
+        # "%matplotlib inline" (or widget, or qt) begins many cells, and there is nobody to look at figures.
+        shell.enable_matplotlib = lambda gui=None: ("agg", "agg")  # type: ignore[method-assign]
+        shell.showtraceback = self._raised  # type: ignore[method-assign]
+        shell.showsyntaxerror = self._raised  # type: ignore[method-assign]
+
+    def _compiled(self, source: str) -> list[types.CodeType] | None:
+        """Compile a cell that is Python as it stands; None where IPython has to read it.
+
+        IPython looks for magics in a cell, for await, and parses it, and then goes through it statement by statement:
+        each of these takes longer than most cells run.
+        """
+        shell = self.shell
+        # A prompt that was copied along, `In [1]: x`, is Python, too.
+        if shell.ast_transformers or "await" in source or "async" in source or source.lstrip().startswith("In ["):
+            return None
+        callbacks = shell.events.callbacks
+        if callbacks["pre_run_cell"] or callbacks["post_run_cell"]:
+            return None
+        name = shell.compile.cache(source, shell.execution_count)  # tracebacks show its lines
+        try:
+            tree = shell.compile.ast_parse(source, name)
+            shown = [tree.body.pop()] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
+            code = [shell.compile(tree, name, "exec")] if tree.body else []
+            return code + ([shell.compile(ast.Interactive(shown), name, "single")] if shown else [])
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None  # nothing has been run, and IPython says what is wrong
+
+    def _run(self, source: str) -> BaseException | None:
+        """Run a cell, and give the exception that it ended with."""
+        shell, codes = self.shell, self._compiled(source)
+        if codes is None:
+            result = shell.run_cell(source, store_history=False)
+            return result.error_before_exec or result.error_in_exec
+        try:
+            shell.events.trigger("pre_execute")
+            with shell.builtin_trap, shell.display_trap:
+                for code in codes:
+                    exec(code, shell.user_global_ns, shell.user_ns)
+        except BaseException as error:
+            self._raised()
+            return error
+        finally:
+            shell.events.trigger("post_execute")
+        return None
+
+    def _raised(self, *args: Any, **named: Any) -> None:
+        """Keep an exception as a kernel would send it; the lines of the machinery around a cell are left out."""
+        kind, error, trace = sys.exc_info()
+        if kind is None or error is None:
+            return
+        while trace is not None and "ipython-input" not in trace.tb_frame.f_code.co_filename:
+            trace = trace.tb_next
+        try:
+            lines = traceback.format_exception(kind, error, trace, limit=-20)
+            message = str(error)
+        except Exception:
+            lines, message = [kind.__name__], "(its message cannot be read)"
+        text = "".join(lines)[-4000:]
+        self.cell_outputs.outputs.append(
+            {"output_type": "error", "ename": kind.__name__, "evalue": message[:500], "traceback": text.splitlines()}
+        )
+
+    def run(self, source: str, seconds: float, room: int) -> tuple[list[dict[str, Any]], str]:
+        """Run a cell.
+
+        Args:
+            source: Its text.
+            seconds: How long it may take by the clock.
+            room: How many characters of output are kept.
+
+        Returns:
+            Its outputs, and what went wrong in a few words: the exception's name, "time", or nothing.
+        """
+        self.cell_outputs = outputs = _Kept(room)
+        trouble = ""
+        out, err = (Printed(partial(outputs.stream, name), name) for name in ("stdout", "stderr"))
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), time_limit(seconds):
+                error = self._run(source)
+            if error is not None:
+                trouble = "time" if isinstance(error, TimeIsUp) else type(error).__name__
+        except TimeIsUp:
+            trouble = "time"
+        except BaseException as error:  # SystemExit and whatever a submission made IPython raise
+            trouble = type(error).__name__
+        return outputs.done(), trouble
+
+    def value(self, expression: str, seconds: float) -> tuple[bool, Any, str]:
+        """Look something up among what the cells defined.
+
+        Args:
+            expression: A name, mostly.
+            seconds: How long it may take.
+
+        Returns:
+            Whether it is there, what it is, and why it is not.
+        """
+        try:
+            with time_limit(seconds):
+                return True, eval(compile(expression, "<check>", "eval"), self.shell.user_ns), ""
+        except TimeIsUp:
+            return False, None, "time"
+        except BaseException as error:
+            return False, None, f"{type(error).__name__}: {error}"[:300]

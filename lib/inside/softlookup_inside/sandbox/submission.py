@@ -1,0 +1,164 @@
+"""A submission's own process: runs its cells, and puts the judge's questions to its functions.
+
+Whatever a submission does to this process, it does to its own answers alone: what leaves is read by a judge that
+believes nothing (frames.py).
+"""
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from softlookup_inside.asking.calm import calm_torch
+from softlookup_inside.asking.case import Case, LayerAnswer
+from softlookup_inside.asking.gates import closed
+from softlookup_inside.asking.layers import called_like, layer_around
+from softlookup_inside.asking.probe import Answer, Failure, TimeIsUp, run, time_limit
+from softlookup_inside.asking.source import shortcut, standing_in
+from softlookup_inside.sandbox import frames
+from softlookup_inside.sandbox.shell import CellShell
+from softlookup_inside.sandbox.sound_calls import stand_in
+
+
+class Inside:
+    """What answers the judge.
+
+    Args:
+        link: The connection to the judge.
+        shell: Runs cells.
+        output_bytes: How much output of a cell is kept.
+    """
+
+    def __init__(self, link: socket.socket, shell: CellShell, output_bytes: int) -> None:
+        self.line, self.shell, self.output_bytes = frames.Channel(link), shell, output_bytes
+        self.obj: Any = None
+        self.about: Mapping[str, Any] = {}
+        self.token = ""
+
+    def serve(self) -> None:
+        """Do what the judge says until it says no more."""
+        while True:
+            try:
+                request, arrays = self.line.receive()
+            except frames.ConnectionClosed:
+                return
+            self.token = request["token"]
+            doing = {"cell": self._cell, "check": self._check, "ask": self._ask}.get(request["do"])
+            if doing is None:
+                return
+            header, back = doing(request, arrays)
+            self.line.send({**header, "token": self.token}, back)
+
+    def _cell(self, request: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
+        begun = time.monotonic()
+        outputs, trouble = self.shell.run(request["source"], request["seconds"], self.output_bytes)
+        return {"outputs": outputs, "trouble": trouble, "seconds": time.monotonic() - begun}, []
+
+    def _check(self, request: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
+        """Take the answer that a check is given, and say what kind of thing it is.
+
+        The name is looked up here, and the check itself is not called: whatever a submission put in its place does not
+        matter.
+        """
+        outputs, trouble = (
+            self.shell.run(request["source"], request["seconds"], self.output_bytes) if request["source"] else ([], "")
+        )
+        there, obj, why = self.shell.value(request["expression"], request["seconds"])
+        if not there:
+            return {"held": False, "outputs": outputs, "trouble": why or trouble}, []
+        self.obj, self.about = obj, request
+        header: dict[str, Any] = {"held": True, "kind": type(self.obj).__name__, "callable": callable(self.obj)}
+        header |= {"outputs": outputs, "trouble": trouble, "shortcut": None}
+        if callable(self.obj):
+            stop = frozenset(request["stop"])
+            # What reads a student's code must not end where that code is strange.
+            with contextlib.suppress(Exception):
+                header["shortcut"] = shortcut(self.obj, tuple(request["forbids"]), stop)
+        return header, []
+
+    def _ask(self, request: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
+        """Put questions to the answer, one after the other."""
+        earlier = self.about["earlier"].items()
+        in_torch = all(question["frame"] == "torch" for question in request["cases"])
+        lent = {
+            name: partial(self._instead, task_id, in_torch) for name, task_id in earlier if task_id in request["lent"]
+        }
+        answers: list[dict[str, Any]] = []
+        back: list[np.ndarray] = []
+        size = 0
+        try:
+            # Closing the gates costs more than many a question, so they stay closed for all of them.
+            gates = closed(tuple(self.about["forbids"]))
+            with calm_torch(), standing_in(self.obj, lent), gates, time_limit(request["seconds"]):
+                for question in request["cases"]:
+                    answer = self._answer(question, arrays, request["results"])
+                    failure = answer.failure
+                    if failure is None:
+                        try:
+                            weight = frames.weight(answer.arrays or ())
+                            if size + weight > frames.BODY_BYTES:
+                                raise frames.FrameError(f"it is too large ({weight:,} bytes after {size:,} before)")
+                            size += weight
+                        except frames.FrameError as error:
+                            failure = Failure("kind", f"Your function's result cannot be taken: {error}.")
+                    there = failure is None and answer.arrays is not None
+                    words = None
+                    if failure is not None:
+                        words = [failure.kind, failure.message, failure.where, failure.explained]
+                    answers.append({"printed": answer.printed, "failure": words, "there": there})
+                    back += answer.arrays if there and answer.arrays else ()
+        except TimeIsUp:
+            return {"late": True}, []
+        return {"late": False, "answers": answers}, back
+
+    def _answer(self, question: Mapping[str, Any], arrays: list[np.ndarray], results: int) -> Answer:
+        args, upstream = (frames.value_of(question[name], arrays) for name in ("args", "upstream"))
+        sizes, names = question["layer"]
+        layer: dict[str, Any] = {"sizes": sizes, "parameters": tuple(names)}
+        gradients = tuple(question["gradients"])
+        world, rank, offers = question["rank"]
+        fed = None if question["fed"] is None else tuple(question["fed"])
+        case = Case(
+            "",
+            tuple(args),
+            frame=question["frame"],
+            gradients=gradients,
+            upstream=upstream,
+            fed=fed,
+            grid=tuple(question["grid"]),
+            world=world,
+            rank=rank,
+            offers=tuple(offers),
+            inbox=tuple(frames.value_of(question["inbox"], arrays)),
+            **layer,
+        )
+        try:
+            return run(self.obj, case, results, tuple(self.about["forbids"]))
+        except KeyboardInterrupt:
+            return Answer(failure=None)
+
+    def _instead(self, task_id: str, in_torch: bool, student_function: Any) -> Any:
+        sound = called_like(student_function, stand_in(task_id, self._sound, in_torch))
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(sound, name, getattr(student_function, name, None) or getattr(sound, name))
+        layer = self.about["layers"].get(task_id)
+        return (
+            layer_around(student_function, sound, LayerAnswer(layer[0], tuple(layer[1]), layer[2])) if layer else sound
+        )
+
+    def _sound(self, header: dict[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
+        self.line.send({**header, "token": self.token}, arrays)
+        return self.line.receive()
+
+
+def main(link: socket.socket, shell: CellShell, output_bytes: int) -> None:
+    """Answer the judge, then end at once: nothing that a submission left for the end of Python is run."""
+    try:
+        Inside(link, shell, output_bytes).serve()
+    finally:
+        os._exit(0)

@@ -1,0 +1,430 @@
+"""What a kernel's second version asks as it runs: whether Triton's compiler would have taken what it does.
+
+``text.py`` puts the calls into the kernel's text.
+"""
+
+import builtins
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softlookup_inside.tiles.constants import plain
+from softlookup_inside.tiles.outside_names import TILES, attribute, outer
+from softlookup_inside.tiles.tile import ChipTile, ElementType, KnownScalar, Pointer
+from softlookup_inside.tiles.values import KernelError, literal_dtype
+
+Type = tuple[Any, ...]
+"""What must be the same of a name before and after a turn of a loop."""
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A statement `if` that is run.
+
+    Attributes:
+        is_taken: Whether its condition holds.
+        before: The names before it, if the condition is a number of the launch: Triton then builds both branches.
+        number: Which `if` of the kernel it is.
+    """
+
+    is_taken: bool
+    before: Mapping[str, Any] | None
+    number: int
+
+
+class Checks:
+    """The checks of one kernel.
+
+    Args:
+        name: The kernel's name.
+
+    Attributes:
+        lost: What is said of names that are unknown behind a loop or a branch.
+        is_begun: Whether the kernel's text has been entered; for ``text.py``.
+    """
+
+    locals = staticmethod(builtins.locals)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.lost: dict[str, str] = {}
+        self.is_begun = False
+        self._is_dynamic: dict[int, bool] = {}
+        self._signature: tuple[Type, ...] = ()
+        self._first: dict[Any, tuple[Type, str]] = {}
+
+    def begin(self, args: Sequence[Any]) -> None:
+        """Begin a call.
+
+        Args:
+            args: What the kernel is called with: Triton builds one for their types and constants.
+        """
+        self._signature = tuple(map(type_of, args))
+
+    def refuse(self, sentence: str) -> None:
+        """Stop where the text has what Triton's compiler does not know.
+
+        Raises:
+            KernelError: Always.
+        """
+        raise KernelError(sentence)
+
+    outer = staticmethod(outer)
+    attribute = staticmethod(attribute)
+
+    def assigned(self, name: str, value: Any) -> Any:
+        """What a name stands for once it is assigned: a number becomes a scalar with a dtype, as in Triton.
+
+        Raises:
+            KernelError: If Triton's compiler has no such variables.
+        """
+        kind = type(value)
+        if kind is ChipTile or kind is KnownScalar or kind is Pointer or value is None:
+            return value
+        value = plain(value)
+        if isinstance(value, bool | int | float):
+            return scalar(value)
+        if isinstance(value, tuple):
+            return type(value)(self.assigned(name, part) for part in value)
+        if isinstance(value, ElementType | ChipTile) or not callable(value) and kind.__module__.startswith(TILES):
+            return value
+        kind_name = "function" if callable(value) else kind.__name__
+        raise KernelError(
+            f"`{name}` is assigned a {kind_name}, and a variable of a kernel is a tile, a number, a pointer, a dtype "
+            f"or a tuple of them to Triton's compiler: mark a constant, as in `{name}: tl.constexpr = …`, or do without"
+        )
+
+    def negated(self, value: Any) -> Any:
+        """``not value``."""
+        if not isinstance(value, ChipTile):
+            return not value
+        _check_boolean(value, "not")
+        return ~value
+
+    def settles(self, value: Any, way: str) -> bool:
+        """Whether what stands before `and` or `or` is a constant that settles it."""
+        return not isinstance(value, ChipTile) and bool(value) == (way == "either")
+
+    def both(self, a: Any, b: Any) -> Any:
+        """``a and b``, where ``a`` is no constant that is false."""
+        return self._joined(a, b, "and")
+
+    def either(self, a: Any, b: Any) -> Any:
+        """``a or b``, where ``a`` is no constant that is true."""
+        return self._joined(a, b, "or")
+
+    def _joined(self, a: Any, b: Any, word: str) -> Any:
+        if not isinstance(a, ChipTile):
+            return b
+        if not isinstance(b, ChipTile):
+            return b if bool(b) == (word == "or") else a
+        _check_boolean(a, word)
+        _check_boolean(b, word)
+        return operator.and_(a, b) if word == "and" else operator.or_(a, b)
+
+    def formatted(self, value: Any) -> Any:
+        """What is put into a text, as in ``f"{BLOCK}"``.
+
+        Raises:
+            KernelError: If it is not known before the kernel is built.
+        """
+        if isinstance(value, ChipTile):
+            raise KernelError("Triton's compiler puts constants alone into a text: print arrays after the launch")
+        return value
+
+    def listed(self, *values: Any) -> tuple[Any, ...]:
+        """A list, which is a tuple to Triton's compiler."""
+        return ListOfTiles(values)
+
+    def tupled(self, values: Any) -> Any:
+        """What a list is made of.
+
+        Raises:
+            KernelError: If it is no tuple.
+        """
+        if not isinstance(values, tuple):
+            raise KernelError("Triton's compiler makes lists from tuples alone: write a loop with tl.static_range")
+        return values
+
+    def known(self, value: Any) -> Any:
+        """A bound of ``tl.static_range``.
+
+        Raises:
+            KernelError: If it is not known before the kernel is built.
+        """
+        if isinstance(value, ChipTile):
+            raise KernelError(
+                "tl.static_range takes numbers that stand in the kernel, or arguments marked as in `BLOCK: "
+                "tl.constexpr`: write `range` where a number is known at the launch alone"
+            )
+        return value
+
+    def whole(self, *args: Any) -> int:
+        """``int(x)``.
+
+        Raises:
+            KernelError: If it is not known before the kernel is built.
+        """
+        if any(isinstance(arg, ChipTile) for arg in args):
+            raise KernelError("`int` takes constants alone in Triton: cast a tile or a scalar with `.to(tl.int32)`")
+        return int(*args)
+
+    def constant(self, name: str, value: Any, names: Mapping[str, Any]) -> Any:
+        """What is assigned to a name that is marked as ``tl.constexpr``.
+
+        Raises:
+            KernelError: If the name has a value.
+        """
+        if name in names:
+            raise KernelError(
+                f"`{name}: tl.constexpr` is assigned a second time, which Triton's compiler refuses: take another name"
+            )
+        return value
+
+    def turns(self, numbers: Any) -> Iterator[KnownScalar]:
+        """The turns of a loop.
+
+        Raises:
+            KernelError: If it is no range.
+        """
+        if not isinstance(numbers, range):
+            raise KernelError(
+                f"a loop runs over range(…), tl.range(…) or tl.static_range(…), not over a {type(numbers).__name__}"
+            )
+        return map(scalar, numbers)
+
+    def condition(self, value: Any) -> bool:
+        """The condition of `while`.
+
+        Raises:
+            KernelError: If it is known before the kernel is built.
+        """
+        if not isinstance(value, ChipTile):
+            raise KernelError(
+                f"the condition of `while` is always {value!r}, which Triton's compiler refuses: compare a variable, "
+                "as in `while start < n`"
+            )
+        return bool(value)
+
+    def before(self, names: Mapping[str, Any], sentence: str) -> Mapping[str, Any]:
+        """The names before a loop begins.
+
+        Args:
+            names: They and their values.
+            sentence: What is to be said if the loop's text has what Triton's compiler does not know.
+
+        Raises:
+            KernelError: If there is such a sentence.
+        """
+        if sentence:
+            raise KernelError(sentence)
+        return dict(names)
+
+    def turn(self, before: Mapping[str, Any], after: Mapping[str, Any], names: Sequence[str]) -> Sequence[str]:
+        """Compare names at the end of a loop's turn with what they were before it.
+
+        Args:
+            before: The names before the loop.
+            after: The names.
+            names: Those that the loop assigns.
+
+        Returns:
+            The names that are not known outside of the turn.
+
+        Raises:
+            KernelError: If one has changed its type.
+        """
+        lost = []
+        for name in names:
+            if name not in after:
+                continue
+            if name not in before:
+                lost.append(name)
+                self.lost[name] = (
+                    f"`{name}` is assigned in a loop and used outside of that turn, where Triton's compiler does not "
+                    f"know it: assign `{name}` before the loop, too"
+                )
+            elif (old := before[name]) is not (new := after[name]) and type_of(old) != type_of(new):
+                raise KernelError(
+                    f"`{name}` is {_described(old)} before a loop and {_described(new)} after a turn of it, and "
+                    f"Triton's compiler refuses a loop that changes a variable's type: {_advice(name, old, new)}"
+                )
+        return lost
+
+    def branch(self, test: Any, names: Mapping[str, Any], number: int, sentence: str) -> Branch:
+        """Begin an `if`.
+
+        Args:
+            test: Its condition.
+            names: The names before it.
+            number: Which `if` of the kernel it is.
+            sentence: What is to be said of its branches if both are built.
+
+        Raises:
+            KernelError: If Triton's compiler refuses it.
+        """
+        if isinstance(test, ChipTile):
+            is_taken = bool(test)
+            if sentence:
+                raise KernelError(sentence)
+            return Branch(is_taken, dict(names), number)
+        return Branch(_constant_condition(test), None, number)
+
+    def joined(
+        self, branch: Branch, after: Mapping[str, Any], names: Sequence[str], both: Sequence[str]
+    ) -> Sequence[str]:
+        """Compare names behind an `if` with what they were before it, and were behind its other branch.
+
+        Args:
+            branch: The `if`.
+            after: The names behind it.
+            names: Those that it assigns.
+            both: Those that both of its branches assign.
+
+        Returns:
+            The names that are not known behind it.
+
+        Raises:
+            KernelError: If one has changed its type.
+        """
+        if branch.before is None:
+            return ()
+        lost = []
+        for name in names:
+            if name not in branch.before and name not in both:
+                lost += [name] * (name in after)
+                self.lost[name] = (
+                    f"`{name}` is assigned in one branch of an `if` on a number of the launch and used behind it, "
+                    f"where Triton's compiler does not know it: assign `{name}` before the `if`, or in both branches"
+                )
+                continue
+            if name not in after:
+                continue
+            new = after[name]
+            if name in branch.before and (branch.before[name] is not None or name not in both):
+                old = branch.before[name]
+                if old is not new and type_of(old) != type_of(new):
+                    raise KernelError(
+                        f"`{name}` is {_described(old)} before an `if` on a number of the launch and {_described(new)} "
+                        f"after it, and Triton's compiler refuses a branch that changes a variable's type: "
+                        f"{_advice(name, old, new)}"
+                    )
+            else:
+                self._compare((branch.number, name), new, f"`{name}`", "in one branch of an `if`", "in the other")
+        return lost
+
+    def tested(self, test: Any, number: int) -> bool:
+        """The condition of `a if test else b`."""
+        self._is_dynamic[number] = isinstance(test, ChipTile)
+        return bool(test) if isinstance(test, ChipTile) else _constant_condition(test)
+
+    def chosen(self, value: Any, number: int, literals: Sequence[Any]) -> Any:
+        """What `a if test else b` gives; the types of both have to be the same if the launch decides.
+
+        Args:
+            value: What it gives.
+            number: Which expression of the kernel it is.
+            literals: Those of both that are literals.
+
+        Raises:
+            KernelError: If the types differ.
+        """
+        if not self._is_dynamic[number]:
+            return value
+        value = self.assigned("a if … else b", value)
+        for other in (*literals, value):
+            self._compare((number, ""), self.assigned("", other), "`a if … else b`", "in one case", "in the other")
+        return value
+
+    def returned(self, value: Any) -> Any:
+        """What a function with several `return` gives; all have one type.
+
+        Raises:
+            KernelError: If the types differ.
+        """
+        scalar_value = self.assigned("return", value) if isinstance(value, bool | int | float) else value
+        self._compare(("return",), scalar_value, f"what `{self.name}` returns", "at one `return`", "at another")
+        return value
+
+    def _compare(self, key: tuple[Any, ...], value: Any, what: str, here: str, there: str) -> None:
+        """Compare a type with the one that another program or launch had at the same place."""
+        first, described = self._first.setdefault((self._signature, *key), (type_of(value), _described(value)))
+        if first != type_of(value):
+            raise KernelError(
+                f"{what} is {described} {here} and {_described(value)} {there}, and Triton's compiler takes "
+                "the same type alone: write both in the same dtype and shape, as in `0.0` beside floats"
+            )
+
+
+class ListOfTiles(tuple[Any, ...]):
+    """A list in a kernel: to Triton's compiler a tuple, which cannot grow."""
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(list, name):
+            raise KernelError(f"a list is a tuple to Triton's compiler, which cannot `{name}`: write out its parts")
+        raise AttributeError(name)
+
+
+def scalar(value: bool | int | float) -> KnownScalar:
+    """A number with the dtype that it has by itself."""
+    return KnownScalar(np.array(value, literal_dtype(value)))
+
+
+def type_of(value: Any) -> Type:
+    """What Triton calls the type of a variable."""
+    if isinstance(value, ChipTile):
+        return "tile", value.value.dtype, value.value.shape
+    if isinstance(value, Pointer):
+        offset = value.offset
+        return "pointer", value.element, offset.value.shape if isinstance(offset, ChipTile) else ()
+    if isinstance(value, tuple):
+        return "tuple", *map(type_of, value)
+    return "constant", value
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, Pointer):
+        shape, of = type_of(value)[2], value.dtype.element_ty
+        return f"a pointer to {of}" if not shape else f"a tile of pointers to {of} of shape {shape}"
+    if isinstance(value, ChipTile):
+        return f"a {value.dtype} tile of shape {value.shape}" if value.shape else f"a {value.dtype} scalar"
+    return "a tuple" if isinstance(value, tuple) else f"the constant {value!r}"
+
+
+def _advice(name: str, old: Any, new: Any) -> str:
+    """How a variable begins with the type that it gets."""
+    if isinstance(new, ChipTile) and new.shape:
+        is_known = isinstance(old, KnownScalar) and old.value.dtype.kind == "f"
+        value = _literal(float(old.value)) if is_known else "0"
+        return (
+            f"begin with a tile of shape {new.shape}, written with the constants of the kernel, as in "
+            f"`{name} = tl.full((BLOCK,), {value}, {new.dtype})`, and keep shape and dtype"
+        )
+    if isinstance(new, ChipTile) and new.dtype.dtype == np.float32:
+        return f"begin with a float, as in `{name} = 0.0`"
+    return f"give `{name}` one shape and dtype, with `.to(…)`, or take another name"
+
+
+def _literal(number: float) -> str:
+    """A float as a kernel writes it."""
+    return f"{number!r}" if np.isfinite(number) else f'{"-" * (number < 0)}float("{abs(number)}")'
+
+
+def _constant_condition(value: Any) -> bool:
+    """A condition that is known before the kernel is built.
+
+    Raises:
+        KernelError: If Triton's compiler takes it for none.
+    """
+    value = plain(value)
+    if type(value) not in (bool, int, type(None)):
+        raise KernelError(f"the condition {value!r} is a {type(value).__name__}: Triton's compiler takes a comparison")
+    return bool(value)
+
+
+def _check_boolean(value: ChipTile, word: str) -> None:
+    if value.dtype.dtype != np.bool_:
+        raise KernelError(f"Triton's `{word}` takes comparisons, got {value.dtype}: write `!= 0` or `== 0`")

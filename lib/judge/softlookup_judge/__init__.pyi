@@ -1,0 +1,14 @@
+from softlookup_inside.asking.case import Case as Case
+from softlookup_inside.asking.probe import Answer as Answer
+from softlookup_judge.checking.catalogue import UnknownTask as UnknownTask
+from softlookup_judge.checking.catalogue import get_task as get_task
+from softlookup_judge.checking.catalogue import tasks as tasks
+from softlookup_judge.data.protocols import Judge as Judge
+from softlookup_judge.data.protocols import Student as Student
+from softlookup_judge.data.result import MIME as MIME
+from softlookup_judge.data.result import CheckResult as CheckResult
+from softlookup_judge.data.task import Mistake as Mistake
+from softlookup_judge.data.task import Task as Task
+from softlookup_judge.home import check as check
+from softlookup_judge.home import hint as hint
+from softlookup_judge.home import inputs as inputs

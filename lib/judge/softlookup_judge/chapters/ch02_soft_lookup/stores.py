@@ -1,0 +1,72 @@
+"""Hard lookups: in a Python dictionary, and as a matrix of zeros and ones."""
+
+import numpy as np
+
+from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.draws import Rng
+from softlookup_judge.data.published import described
+
+FRUIT = ("banana", "lemon", "pear", "fig", "plum", "cherry", "mango", "kiwi")
+
+
+def _hard_cases(rng: Rng) -> list[Case]:
+    def prices(*names: str) -> dict[str, int]:
+        return {name: int(rng.integers(5, 900)) for name in names}
+
+    def case(label: str, store: dict[str, int], name: str) -> Case:
+        # Not among the prices, and not 0: what is returned says where it comes from.
+        # The name is a text of its own: `is` does not find it.
+        return Case(label, (store, "".join(list(name)), -int(rng.integers(2, 900))), frame="plain")
+
+    some = [str(name) for name in rng.permutation(FRUIT)]
+    free = prices("apple", *some[:3])
+    free[some[1]] = 0
+    return [
+        case("a name that is there", prices("apple", *some[:3]), "apple"),
+        case("a name that is not there", prices("apple", *some[:3]), "orange"),
+        case("another name that is there", prices(*some[:4], "apple"), some[2]),
+        case("something that costs 0", free, some[1]),
+        case("a name that is a part of a key", prices("pineapple", *some[:2]), "apple"),
+        case("a name that holds a key", prices("apple", *some[:2]), "pineapple"),
+        case("a name that a key begins with", prices(*some[:2], "apple tart"), "apple"),
+        case("a name that begins with a key", prices(*some[:2], "apple"), "apple tart"),
+        case("a name misspelt", prices(*some[:2], "apple"), "aple"),
+        case("a key and a longer one before it", prices("pineapple", "apple", some[0]), "apple"),
+        case("a key and a shorter one before it", prices("apple", "pineapple", some[0]), "pineapple"),
+        case("a name and a space behind it", prices("apple", *some[:2]), "apple "),
+        case("a name in capitals", prices("apple", *some[:2]), "Apple"),
+        case("an empty dictionary", {}, "apple"),
+    ]
+
+
+def _hard(prices: dict[str, int], name: str, otherwise: int) -> int:
+    return next((price for key, price in prices.items() if key == name), otherwise)
+
+
+HARD_LOOKUP = described("02.hard-lookup", cases=_hard_cases, oracle=_hard, frame="plain")
+
+
+def _store_cases(rng: Rng) -> list[Case]:
+    slide = np.arange(100, 111)
+    gaps = rng.permutation(np.array([3, 8, 21, 104, 250]))
+    small = np.array([2, 0, 3, 1])
+    long = np.array([500_000, 2**24 + 1, 500_001, 2**24])
+    return [
+        Case("order_100 to order_110, asked for 104 and 106", (np.array([104, 106]), slide), frame="numpy"),
+        Case("five orders in another order, three asked for", (gaps[[3, 0, 3]], gaps), frame="numpy"),
+        Case("as many asked for as there are", (rng.permutation(small)[:4], small), frame="numpy"),
+        Case("four orders numbered from 0, asked for 1, 0 and 2", (np.array([1, 0, 2]), small), frame="numpy"),
+        Case("one that is not there", (np.array([gaps[1], 22, gaps[4]]), gaps), frame="numpy"),
+        Case("nothing but strangers", (np.array([7, 105]), gaps), frame="numpy"),
+        Case("a single order", (np.array([5, 6]), np.array([6])), frame="numpy"),
+        # Neighbours that are equal within a tolerance, or in float32 (2 ** 24 and more), are two orders.
+        Case("long numbers that differ by 1", (long[[2, 0, 3]] + [0, 0, 1], long), frame="numpy"),
+    ]
+
+
+def _store(asked: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    rows = [[1.0 if int(key) == int(query) else 0.0 for key in orders] for query in asked]
+    return np.array(rows).reshape(len(asked), len(orders))
+
+
+STORE = described("02.store", cases=_store_cases, oracle=_store, frame="numpy")

@@ -1,0 +1,91 @@
+"""Tasks on tokens that are no words: patches of pictures, frames of sound, and the sequence that an encoder gets."""
+
+from typing import Any
+
+from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.data.published import described
+
+ORDERS = ((0, 2, 4, 1, 3, 5), (0, 2, 4, 3, 5, 1))
+"""For each variant: the axes of what stands inside a patch come last, channel by channel or pixel by pixel."""
+NAMED = (
+    "channel by channel, in each channel row by row",
+    "pixel by pixel, row by row, the channels of a pixel side by side",
+)
+
+
+def _patch_cases(rng: Rng, order: tuple[int, ...], named: str) -> list[Case]:
+    return [
+        Case("two pictures of 3 channels, 4 x 6 pixels, patches of 2", (normal(rng, 2, 3, 4, 6), 2)),
+        Case("three pictures of 3 channels, 9 x 9 pixels, patches of 3", (normal(rng, 3, 3, 9, 9), 3)),
+        Case("one channel, 8 x 8 pixels, patches of 2, as the digits", (normal(rng, 2, 1, 8, 8), 2)),
+        Case("two channels, 4 x 4 pixels, patches of 2", (normal(rng, 2, 2, 4, 4), 2)),
+        Case("one patch is the whole picture", (normal(rng, 2, 2, 3, 3), 3)),
+        Case("a patch is a pixel", (normal(rng, 1, 2, 2, 5), 1)),
+        Case("higher than wide", (normal(rng, 1, 2, 8, 4), 4)),
+    ]
+
+
+def _patches(images: Any, patch: int, order: tuple[int, ...], named: str) -> Any:
+    """Torch's unfold, which gives patches as columns."""
+    import torch
+
+    rows = torch.nn.functional.unfold(images, patch, stride=patch).transpose(1, 2)
+    if order == ORDERS[0]:
+        return rows
+    return rows.unflatten(-1, (images.shape[1], patch * patch)).transpose(-1, -2).flatten(-2)
+
+
+PATCHES = described(
+    "13.patches",
+    cases=_patch_cases,
+    oracle=_patches,
+    variants=tuple({"order": order, "named": named} for order, named in zip(ORDERS, NAMED, strict=True)),
+)
+
+
+def _kernel_cases(rng: Rng) -> list[Case]:
+    upstream = normal(rng, 4, 3, 2, 2, dtype="float64")
+    return [
+        Case("C = 3, P = 2, D = 5", (normal(rng, 12, 5), 3, 2)),
+        Case("C = 1, P = 3, D = 4", (normal(rng, 9, 4), 1, 3)),
+        Case("C = 2, P = 2, D = 8: a square of weights", (normal(rng, 8, 8), 2, 2)),
+        Case("C = P = D = 3", (normal(rng, 27, 3), 3, 3)),
+        Case("C = P = 2, D = 3", (normal(rng, 8, 3), 2, 2)),
+        Case(
+            "the gradient",
+            (normal(rng, 12, 4, dtype="float64"), 3, 2),
+            gradients=(0,),
+            upstream=upstream,
+            part="gradient",
+        ),
+    ]
+
+
+def _kernel(w: Any, channels: int, patch: int) -> Any:
+    """Number by number: where a pixel's row stands in w."""
+    import torch
+
+    rows = [[[w[(c * patch + i) * patch + j] for j in range(patch)] for i in range(patch)] for c in range(channels)]
+    return torch.stack([torch.stack([torch.stack(row) for row in plane]) for plane in rows]).movedim(-1, 0)
+
+
+KERNEL_TASK = described("13.kernel", cases=_kernel_cases, oracle=_kernel, parts={"core": 0.85, "gradient": 0.15})
+
+
+def _frame_cases(rng: Rng) -> list[Case]:
+    return [
+        Case("two sounds of 10 samples, frames of 4, a hop of 2", (normal(rng, 2, 10), 4, 2)),
+        Case("an end that fills no frame: 12 samples, frames of 5, a hop of 3", (normal(rng, 3, 12), 5, 3)),
+        Case("frames side by side: 12 samples, frames of 3, a hop of 3", (normal(rng, 1, 12), 3, 3)),
+        Case("gaps between them: 11 samples, frames of 2, a hop of 4", (normal(rng, 2, 11), 2, 4)),
+        Case("B = 4, frames of 4, a hop of 1, 7 samples: T = 4", (normal(rng, 4, 7), 4, 1)),
+        Case("one frame, and nothing is left", (normal(rng, 2, 6), 6, 2), part="one"),
+    ]
+
+
+def _frames(samples: Any, width: int, hop: int) -> Any:
+    return samples.unfold(-1, width, hop)
+
+
+FRAMES = described("13.frames", cases=_frame_cases, oracle=_frames, parts={"core": 0.9, "one": 0.1})

@@ -1,0 +1,101 @@
+"""Tasks on experts: which of them a token goes to, and what they make of it."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.data.published import described
+
+
+def _routed(rng: Rng, tokens: int, width: int, experts: int, k: int) -> tuple[np.ndarray, ...]:
+    """Tokens, a router and a bias that changes the choice, no two sums nearly equal, some scores large."""
+    while True:
+        x, w = normal(rng, tokens, width), normal(rng, width, experts)
+        bias = (0.5 * rng.uniform(-1, 1, experts)).astype("float32")
+        gates = 1 / (1 + np.exp(-(x.astype("float64") @ w)))
+        chosen, plain = (np.argsort(-scores, axis=1)[:, :k] for scores in (gates + bias, gates))
+        gaps = np.diff(np.sort(gates + bias, axis=1), axis=1).min()
+        if (
+            gaps > 2e-3
+            and (np.sort(chosen) != np.sort(plain)).any()
+            and (np.sort(chosen) == np.sort(plain)).all(1).any()
+        ):
+            return x, w, bias
+
+
+def _route_cases(rng: Rng) -> list[Case]:
+    def case(label: str, tokens: int, width: int, experts: int, k: int, factor: float) -> Case:
+        return Case(label, (*_routed(rng, tokens, width, experts, k), k, factor))
+
+    x, w, bias = _routed(rng, 4, 3, 5, 2)
+    return [
+        case("T = 5, E = 6, two of them", 5, 4, 6, 2, 1.0),
+        case("T = E = 4, two of them, factor 2.5", 4, 3, 4, 2, 2.5),
+        case("T = 7, E = 8, three of them, factor 1.8", 7, 5, 8, 3, 1.8),
+        case("one of five, factor 0.5", 6, 4, 5, 1, 0.5),
+        Case("one token", (x[:1], w, bias, 2, 1.5)),
+        Case("every gate plus its bias is below 0", (x, w, bias - np.float32(2), 2, 1.5)),
+        Case("all five of five", (x, w, bias, 5, 1.2)),
+    ]
+
+
+def _route(x: Any, w_router: Any, bias: Any, k: int, factor: float) -> Any:
+    """Token by token, by sorting."""
+    import torch
+
+    rows = []
+    for scores in (x @ w_router).tolist():
+        gates = [1 / (1 + math.exp(-score)) for score in scores]
+        sums = [gate + shift for gate, shift in zip(gates, bias.tolist(), strict=True)]
+        best = sorted(range(len(gates)), key=sums.__getitem__)[-k:]
+        total = math.fsum(gates[e] for e in best)
+        rows.append([factor * gates[e] / total if e in best else 0.0 for e in range(len(gates))])
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+ROUTE = described("15.route", cases=_route_cases, oracle=_route, cuts=False)
+
+
+def _mixture_cases(rng: Rng) -> list[Case]:
+    def case(label: str, tokens: int, experts: int, width: int, hidden: int, chosen: int, scale: float = 1.0) -> Case:
+        weights = rng.uniform(0.1, 0.7, (tokens, experts))
+        for row in weights:
+            row[rng.permutation(experts)[chosen:]] = 0
+        matrices = (
+            normal(rng, experts + 1, width, hidden),
+            normal(rng, experts + 1, width, hidden),
+            normal(rng, experts + 1, hidden, width),
+        )
+        return Case(label, (normal(rng, tokens, width, scale=scale), weights.astype("float32"), *matrices))
+
+    without = case("a token that no expert took but the shared one", 3, 4, 4, 3, 2)
+    without.args[1][1] = 0
+    return [
+        case("T = 4, E = 5, two chosen", 4, 5, 3, 6, 2),
+        case("T = 3, E = 4, one chosen", 3, 4, 5, 2, 1),
+        case("T = E = D = F = 3", 3, 3, 3, 3, 2),
+        case("large numbers", 2, 3, 4, 5, 2, 4.0),
+        case("one token, experts of width 1", 1, 4, 3, 1, 2),
+        case("three chosen of six", 3, 6, 4, 3, 3),
+        without,
+    ]
+
+
+def _mixture(x: Any, weights: Any, w_gate: Any, w_up: Any, w_down: Any) -> Any:
+    """Expert by expert, on the tokens that it was chosen for."""
+    import torch
+
+    y = torch.zeros_like(x)
+    for e in range(len(w_gate)):
+        share = weights[:, e] if e < weights.shape[1] else torch.ones(len(x), dtype=x.dtype)
+        routed = share.nonzero()[:, 0]
+        gate = torch.nn.functional.linear(x[routed], w_gate[e].T)
+        inner = gate / (1 + (-gate).exp()) * torch.nn.functional.linear(x[routed], w_up[e].T)
+        y = y.index_add(0, routed, torch.nn.functional.linear(inner, w_down[e].T) * share[routed, None])
+    return y
+
+
+MIXTURE = described("15.experts", cases=_mixture_cases, oracle=_mixture, cuts=False)

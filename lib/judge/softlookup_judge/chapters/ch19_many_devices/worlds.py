@@ -1,0 +1,91 @@
+"""Questions to all ranks of a world, and the task that asks them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from softlookup_inside.asking.case import CORE, Case
+from softlookup_judge.chapters.draws import Rng
+from softlookup_judge.data.notebook import Description
+from softlookup_judge.data.published import described
+
+TRAFFIC = "traffic"
+"""The part of questions that look at the messages."""
+
+MESSAGES = ("send", "recv", "isend", "irecv")
+"""What a collective is made of."""
+
+_SUMS = {"float32": 1e-4, "float64": 1e-14}
+"""Tolerance for sums in any order, by dtype. In float64, numbers of fewer than some 47 bits do not reach it."""
+
+EXACT = 0.0
+"""Tolerance for numbers that are moved, and for sums of ``all_digits``."""
+
+_MOST_WORLD = 8
+"""Ranks up to which sums of ``all_digits`` are exact."""
+
+_FINISHED = ("softlookup_inside.ranks.collectives",)
+"""Collectives that are finished: a task that offers messages alone forbids them."""
+
+
+def ask_world(
+    label: str,
+    args: Sequence[Any],
+    world: int,
+    *,
+    offers: Sequence[str] = MESSAGES,
+    limits: tuple[int | None, ...] | None = None,
+    tolerance: float | None = None,
+) -> Case:
+    """A question to all ranks of a world.
+
+    Args:
+        label: What is special about it.
+        args: What a rank is called with, before ``dist``; a list holds one entry for each rank.
+        world: How many ranks there are.
+        offers: What ``dist`` has beside the rank and the size of the world.
+        limits: Bytes on the busiest link, messages, steps, and bytes that one rank may send or receive; None looks at
+            the values alone.
+        tolerance: Absolute and relative tolerance; None takes that of sums in the dtype of the inputs.
+    """
+    if tolerance is None:
+        arrays = [array for arg in args for array in (arg if isinstance(arg, list) else [arg])]
+        tolerance = min(_SUMS[array.dtype.name] for array in arrays if isinstance(array, np.ndarray))
+    part = CORE if limits is None else TRAFFIC
+    return Case(
+        label, tuple(args), part, "numpy", world=world, offers=tuple(offers), limits=limits, tolerance=tolerance
+    )
+
+
+def all_digits(rng: Rng, *shape: int) -> np.ndarray:
+    """Whole numbers of 51 bits, in float64, whose sums over ranks are exact in any order.
+
+    A message of fewer bits does not hold them, and the wrong programs that limits are for need fewer.
+    """
+    most = 2**53 // _MOST_WORLD
+    return rng.integers(-most, most, shape, endpoint=True).astype(np.float64)
+
+
+def rank_task(
+    task_id: str, cases: Callable[..., list[Case]], results: Callable[..., Any], *, finished: bool = False, **facts: Any
+) -> Description:
+    """A task whose answer is one rank of a program: 70 % for values, 30 % for messages.
+
+    Args:
+        task_id: The task.
+        cases: Draws its questions.
+        results: The right results (see ``on_all_ranks``) for its arguments, by name: lists of all ranks' inputs.
+        finished: Whether ``dist`` offers finished collectives.
+        **facts: Other attributes of ``Task``.
+    """
+    return described(
+        task_id,
+        cases=cases,
+        oracle=results,
+        frame="numpy",
+        cuts=False,
+        parts={CORE: 0.7, TRAFFIC: 0.3},
+        forbids=() if finished else _FINISHED,
+        **facts,
+    )

@@ -1,0 +1,157 @@
+"""Tasks on pairs of answers: log-probabilities of answers, the loss of a reward model, and DPO."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.forbidden import SOFTMAXES
+from softlookup_judge.data.published import described
+
+LARGE = "large"
+"""The part of questions whose exponentials overflow."""
+
+SIGMOIDS = (
+    *("torch.sigmoid", "torch.nn.functional.logsigmoid", "torch.nn.LogSigmoid", "torch.special.expit"),
+    *("torch.nn.functional.softplus", "torch.nn.functional.binary_cross_entropy_with_logits"),
+    *("torch.nn.functional.soft_margin_loss", "scipy.special.expit", "scipy.special.log_expit"),
+)
+"""What computes a logistic loss by itself."""
+
+
+def _log_prob_cases(rng: Rng) -> list[Case]:
+    def case(label: str, v: int, *turns: tuple[int, ...], scale: float = 2.0, padding: int = 1, **facts: Any) -> Case:
+        """Rows whose answers stand at the positions that are named; padding follows."""
+        length = max(max(row, default=0) for row in turns) + 1 + padding
+        is_answer = np.zeros((len(turns), length), dtype=bool)
+        for row, positions in enumerate(turns):
+            is_answer[row, list(positions)] = True
+        ids = rng.integers(0, v, size=is_answer.shape)
+        return Case(
+            label, (normal(rng, *ids.shape, v, dtype="float64", scale=scale), ids, is_answer), frame="numpy", **facts
+        )
+
+    levels = case("positions that lie thousands apart", 5, (2, 3), (1, 2, 3), part=LARGE, tolerance=1e-8)
+    levels.args[0][...] += rng.permutation([-4000.0, -900.0, 0.0, 2500.0, 4000.0])[None, :, None]
+    near = case("logits near 5,000", 5, (1, 2), (2,), part=LARGE, tolerance=1e-8)
+    near.args[0][...] += 5000.0
+    return [
+        case("answers of three tokens and of one", 6, (2, 3, 4), (3,)),
+        case("a row without an answer", 5, (1, 2), (), (2, 4)),
+        case("an answer from the second token on", 7, (1, 2, 3, 4), (2,)),
+        case("two answers in a row of tokens", 6, (1, 4, 5), (3, 4)),
+        case("the first token is an answer's, and is predicted by nothing", 5, (0, 1, 2), (0, 3)),
+        case("as many rows, tokens and ids", 4, (1, 2), (2,), (1,), ()),
+        case("one row", 8, (2, 3)),
+        case("answers of one token", 3, (1,), (1,)),
+        case("answers up to the last token of the row", 5, (3, 4), (2, 3, 4), padding=0),
+        levels,
+        near,
+        case("a vocabulary of more than 600 ids", int(rng.integers(601, 700)), (1, 2, 3), scale=1.0),
+        case("an answer of 299 tokens", 3, tuple(range(1, 300)), (2, 290)),
+        case("logits in the thousands", 4, (1, 2), (2, 3), scale=1500.0, part=LARGE, tolerance=1e-8),
+    ]
+
+
+def _answer_log_probs(logits: Any, ids: Any, is_answer: Any) -> Any:
+    """Row by row and token by token."""
+    sums = []
+    for row, row_ids, counts in zip(logits, ids, is_answer, strict=True):
+        total = 0.0
+        for t in range(1, len(row_ids)):
+            if counts[t]:
+                total += float(row[t - 1, row_ids[t]] - np.logaddexp.reduce(row[t - 1]))
+        sums.append(total)
+    return np.array(sums)
+
+
+ANSWER_LOG_PROBS = described(
+    "20.answer-log-probs",
+    frame="numpy",
+    cases=_log_prob_cases,
+    oracle=_answer_log_probs,
+    parts={"core": 0.7, LARGE: 0.3},
+    cuts=False,
+    forbids=SOFTMAXES,
+)
+
+
+def _reward_cases(rng: Rng) -> list[Case]:
+    def case(label: str, chosen: Any, rejected: Any, **facts: Any) -> Case:
+        pair = (np.asarray(chosen, dtype=np.float64), np.asarray(rejected, dtype=np.float64))
+        return Case(label, pair, frame="numpy", **facts)
+
+    return [
+        case("five pairs", *normal(rng, 2, 5, dtype="float64", scale=2)),
+        case("one pair in the wrong order", [-1.5], [0.5]),
+        case("equal rewards", [2.0, -3.0, 0.0], [2.0, -3.0, 0.0]),
+        case("rewards that are all far from zero", *(normal(rng, 2, 4, dtype="float64") + 9)),
+        case("seven pairs, three in the wrong order", [1, 2, 0, -1, 3, 0.5, 2], [0, 2.5, 1, -2, 1, 0.2, 2.2]),
+        case("four hundred pairs", *normal(rng, 2, 400, dtype="float64", scale=2)),
+        case("differences of a thousand", [1000.0, -1000.0, 3.0], [0.0, 0.0, 2.0], part=LARGE),
+        case("rewards in the thousands", [5000.0, 4999.0, -3000.0], [4998.0, 5000.5, -3001.0], part=LARGE),
+    ]  # fmt: skip
+
+
+def _reward_loss(chosen: Any, rejected: Any) -> Any:
+    """By torch: logsigmoid, and its gradient by autograd."""
+    import torch
+
+    rewards = torch.tensor(chosen, dtype=torch.float64, requires_grad=True)
+    loss = -torch.nn.functional.logsigmoid(rewards - torch.tensor(rejected, dtype=torch.float64)).mean()
+    loss.backward()
+    assert rewards.grad is not None
+    return loss.detach().numpy(), rewards.grad.numpy()
+
+
+REWARD = described(
+    "20.reward",
+    frame="numpy",
+    cases=_reward_cases,
+    oracle=_reward_loss,
+    parts={"core": 0.7, LARGE: 0.3},
+    forbids=(*SIGMOIDS, "torch.autograd"),
+)
+
+
+def _dpo_cases(rng: Rng) -> list[Case]:
+    def case(label: str, b: int, beta: float, scale: float = 3.0, **facts: Any) -> Case:
+        reference = normal(rng, 2, b, dtype="float64", scale=6.0) - 25.0
+        policy = reference + normal(rng, 2, b, dtype="float64", scale=scale)
+        return Case(label, (policy[0], policy[1], reference[0], reference[1], beta), frame="numpy", **facts)
+
+    at_begin = normal(rng, 2, 3, dtype="float64", scale=4.0) - 20.0
+    lengths = np.array([-12.0, -80.0, -31.0]), np.array([-45.0, -20.0, -33.0])
+    far = lengths[0] - np.array([0.0, 3000.0, 5.0]), lengths[1] - np.array([2000.0, 0.0, 4.0])
+    return [
+        case("five pairs, beta = 0.1", 5, 0.1),
+        case("four pairs, beta = 0.5", 4, 0.5),
+        case("one pair, beta = 2", 1, 2.0),
+        Case("the policy is the reference still", (*at_begin, *at_begin, 0.3), frame="numpy"),
+        Case("answers of unequal lengths", (lengths[0] + 1.0, lengths[1] - 2.5, *lengths, 0.2), frame="numpy"),
+        Case("both answers are less probable now", (lengths[0] - 2.0, lengths[1] - 7.0, *lengths, 0.1), frame="numpy"),
+        case("four hundred pairs, beta = 0.2", 400, 0.2),
+        Case("policies that have moved by thousands", (*far, *lengths, 1.0), LARGE, "numpy"),
+    ]  # fmt: skip
+
+
+def _dpo_loss(chosen: Any, rejected: Any, reference_chosen: Any, reference_rejected: Any, beta: float) -> Any:
+    """Each pair's preference from the two ratios, in the form log(1 + exp(-margin))."""
+    margins = np.array(
+        [
+            beta * (a - r) - beta * (b - s)
+            for a, b, r, s in zip(chosen, rejected, reference_chosen, reference_rejected, strict=True)
+        ]
+    )
+    return np.mean([np.logaddexp(0.0, -margin) for margin in margins]), margins
+
+
+DPO = described(
+    "20.dpo",
+    frame="numpy",
+    cases=_dpo_cases,
+    oracle=_dpo_loss,
+    parts={"core": 0.7, LARGE: 0.3},
+    forbids=SIGMOIDS,
+)

@@ -1,0 +1,173 @@
+"""Tasks on rewards: advantages within a group, the clipped loss, estimates of the KL divergence, the best of n."""
+
+from itertools import combinations
+from math import comb, log
+from typing import Any
+
+import numpy as np
+
+from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.data.published import described
+
+
+def _advantage_cases(rng: Rng) -> list[Case]:
+    def case(label: str, rewards: Any, **facts: Any) -> Case:
+        return Case(label, (np.asarray(rewards, dtype=np.float64),), frame="numpy", **facts)
+
+    large = 1e8 + 0.1
+    level = np.array([[0.0], [10.0], [-5.0], [3.0]])
+    close = rng.permuted(np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 2.0]]), axis=1)
+    return [
+        case("two prompts with four answers", [[1, 0, 0, 1], [0, 0, 1, 0]]),
+        case("a group in which all answers are right", [[1, 1, 1], [1, 0, 1], [0, 0, 0]]),
+        case("rewards whose mean is 0", [[1, -1, 0, 0], [3, -1, -4, 2]]),
+        case("rewards of any size", normal(rng, 3, 5, dtype="float64", scale=4.0)),
+        case("prompts of unequal difficulty", normal(rng, 4, 3, dtype="float64") + level),
+        # Rounding near 2 moves these advantages by some 1e-10, and by how much depends on the order of a sum.
+        case("rewards that differ by a millionth", 2.0 + 1e-6 * close, tolerance=1e-8),
+        case("as many prompts as answers", normal(rng, 3, 3, dtype="float64")),
+        case("one prompt", [[0.2, 0.9, 0.4, 0.4, 0.1]]),
+        case("one answer to each prompt", [[0.7], [0.0], [-1.5]]),
+        case("equal rewards that no float holds exactly", [[0.1, 0.1, 0.1], [0.3, 0.3, 0.7]]),
+        case("rewards that are equal up to rounding", [[0.1 + 0.2, 0.3, 0.3, 0.3], [-0.3, -0.3, -0.1 - 0.2, 0.3]]),
+        case("large rewards that are equal up to rounding", [[3e8 * 0.1, 3e7, -1e8], [1e9 * (0.1 + 0.2), 3e8, 3e8]]),
+        case("tiny rewards that differ", [[1e-20, 3e-20, 2e-20], [-1e-20, -1e-20, 1e-20]]),
+        case("large rewards beside small ones", [[2e9, 1e9, 1e9], [3e-7, 1e-7, 2e-7]]),
+        case("large rewards that are equal", [[large] * 3, [-large] * 3, [1e8, 1e8 + 3, 1e8]], tolerance=1e-7),
+        case("a tenth more in one of three", [[0.1, 0.1, 0.2], [5, 5, 5]]),
+        case("three hundred answers", normal(rng, 2, 300, dtype="float64")),
+        case("three hundred prompts", normal(rng, 300, 3, dtype="float64", scale=3.0)),
+    ]  # fmt: skip
+
+
+def _group_advantages(rewards: Any) -> Any:
+    """Group by group, with the root of the mean squared difference."""
+    rows = []
+    for group in np.asarray(rewards, dtype=np.float64):
+        if max(group) - min(group) <= 1e-15 * max(abs(group)):
+            rows.append([0.0] * len(group))
+            continue
+        mean = sum(group.tolist()) / len(group)
+        spread = np.sqrt(sum((r - mean) ** 2 for r in group.tolist()) / len(group))
+        rows.append([(r - mean) / spread for r in group.tolist()])
+    return np.array(rows)
+
+
+ADVANTAGES = described("20.advantages", frame="numpy", cases=_advantage_cases, oracle=_group_advantages, cuts=False)
+
+
+def _grpo_cases(rng: Rng) -> list[Case]:
+    def case(label: str, lengths: list[int], clip: float, scale: float = 0.2, lead: int = 1) -> Case:
+        """Answers of these lengths behind a prompt of ``lead`` tokens; what stands outside counts for nothing."""
+        t = lead + max(lengths) + 1
+        is_answer = np.array([[lead <= i < lead + length for i in range(t)] for length in lengths])
+        old = -np.abs(normal(rng, len(lengths), t, dtype="float64", scale=1.5)) - 0.05
+        new = old + normal(rng, len(lengths), t, dtype="float64", scale=scale)
+        advantages = normal(rng, len(lengths), dtype="float64", scale=1.2)
+        advantages[0] = abs(advantages[0])
+        advantages[-1] = -abs(advantages[-1]) if len(lengths) > 1 else advantages[-1]
+        return Case(label, (new, old, advantages, is_answer, clip), frame="numpy")
+
+    far = case("ratios far outside of the clip", [2, 4, 3], 0.2, 1.0)
+    far.args[0][[0, -1], 1] = far.args[1][[0, -1], 1] + np.array([-1.6, 1.6])
+    first = case("the first step, where both policies are equal", [2, 5, 3], 0.2)
+    first = Case(first.label, (first.args[1].copy(), *first.args[1:]), frame="numpy")
+    return [
+        case("four answers of unequal lengths", [3, 1, 4, 2], 0.2),
+        far,
+        case("a narrow clip", [3, 5], 0.05),
+        case("a wide clip", [4, 2, 6], 0.5, 0.6),
+        case("an answer without a token", [3, 0, 2], 0.2, 0.5),
+        first,
+        case("as many answers as tokens", [2, 1, 2, 2], 0.2, 0.5),
+        case("a longer prompt", [2, 3], 0.1, 0.4, 4),
+        case("answers of hundreds of tokens", [300, 7, 260], 0.2, 0.4),
+        case("three hundred answers of few tokens", rng.integers(0, 4, size=300).tolist(), 0.2, 0.4),
+    ]
+
+
+def _grpo_loss(new: Any, old: Any, advantages: Any, is_answer: Any, clip: float) -> Any:
+    """Token by token: a gain counts up to the clip, a loss in full."""
+    total, count = 0.0, 0
+    for b, advantage in enumerate(advantages):
+        for t in np.flatnonzero(is_answer[b]):
+            ratio = float(np.exp(new[b, t] - old[b, t]))
+            bound = min(ratio, 1 + clip) if advantage > 0 else max(ratio, 1 - clip)
+            total += bound * float(advantage)
+            count += 1
+    return np.float64(-total / count)
+
+
+GRPO = described("20.grpo", frame="numpy", cases=_grpo_cases, oracle=_grpo_loss)
+
+
+def _kl_cases(rng: Rng) -> list[Case]:
+    def case(label: str, s: int, scale: float) -> Case:
+        policy = -np.abs(normal(rng, s, dtype="float64", scale=2.0)) - 0.1
+        return Case(label, (policy, policy + normal(rng, s, dtype="float64", scale=scale)), frame="numpy")
+
+    same = -np.abs(normal(rng, 4, dtype="float64")) - 0.1
+    long = -np.abs(normal(rng, 5, dtype="float64", scale=300.0)) - 800.0  # the exponentials are 0 for a computer
+    apart = np.array([-0.3, 0.2, -30.0, -0.1])  # beyond the clips of common libraries, at 10 and at 20
+    return [
+        case("nine samples", 9, 0.7),
+        case("a policy that has hardly moved", 6, 0.05),
+        case("a policy that is far away", 5, 3.0),
+        case("one sample", 1, 1.0),
+        case("seven hundred samples", 700, 0.5),
+        Case("the policy is the reference", (same, same.copy()), frame="numpy"),
+        Case(
+            "samples that the reference finds more probable",
+            (same - np.array([2.0, 12.0, 0.5, 1.0]), same),
+            frame="numpy",
+        ),
+        Case("a sample that the reference hardly ever gives", (same, same + apart), frame="numpy"),
+        Case("answers of hundreds of tokens", (long, long + normal(rng, 5, dtype="float64")), frame="numpy"),
+    ]
+
+
+def _kl_estimates(policy: Any, reference: Any) -> Any:
+    """Sample by sample, from the ratio itself."""
+    ratios = [float(np.exp(q - p)) for p, q in zip(policy, reference, strict=True)]
+    logs = [log(ratio) for ratio in ratios]
+    rows = [(-x, x * x / 2, ratio - 1 - x) for x, ratio in zip(logs, ratios, strict=True)]
+    return np.array(rows).mean(axis=0)
+
+
+KL = described("20.kl", frame="numpy", cases=_kl_cases, oracle=_kl_estimates)
+
+
+def _best_cases(rng: Rng) -> list[Case]:
+    def case(label: str, rewards: Any, n: int) -> Case:
+        return Case(label, (np.asarray(rewards, dtype=np.float64), n), frame="numpy")
+
+    return [
+        case("the best of 2 of 5", normal(rng, 5, dtype="float64", scale=3.0), 2),
+        case("the best of 4 of 9", normal(rng, 9, dtype="float64", scale=2.0), 4),
+        case("the best of 1", normal(rng, 6, dtype="float64"), 1),
+        case("the best of all", normal(rng, 5, dtype="float64"), 5),
+        case("right or wrong, with ties", [0, 1, 0, 0, 1, 0, 1, 0], 3),
+        case("negative rewards", -np.abs(normal(rng, 7, dtype="float64", scale=5.0)), 3),
+        case("one sample", [2.5], 1),
+        case("the best of 60 of 200", normal(rng, 200, dtype="float64"), 60),
+        case("the best of 150 of 1200", normal(rng, 1200, dtype="float64"), 150),
+        case("the best of 600 of 1200", normal(rng, 1200, dtype="float64"), 600),
+        case("the best of 5 of thousands", normal(rng, int(rng.integers(4100, 4500)), dtype="float64"), 5),
+    ]
+
+
+def _best_of_n(rewards: Any, n: int) -> Any:
+    """All subsets where there are few; else the probability that the best of n is no larger, by whole numbers."""
+    values = [float(r) for r in rewards]
+    bound = np.float64(log(n) - (n - 1) / n)
+    if comb(len(values), n) < 3000:
+        return np.mean([max(subset) for subset in combinations(values, n)]), bound
+    rising = sorted(values)
+    # The mean is the largest value less the sum of each step, weighted by how probable it is that all n lie below it.
+    below = [comb(i, n) / comb(len(rising), n) for i in range(1, len(rising))]
+    steps = np.diff(rising)
+    return np.float64(rising[-1] - float(np.dot(steps, below))), bound
+
+
+BEST_OF_N = described("20.best-of-n", frame="numpy", cases=_best_cases, oracle=_best_of_n, cuts=False)

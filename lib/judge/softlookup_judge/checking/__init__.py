@@ -1,0 +1,1 @@
+"""The order of a check: all tasks by id, whoever answers, and the judge."""

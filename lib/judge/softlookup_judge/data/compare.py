@@ -1,0 +1,246 @@
+"""Comparing and scoring: the tolerance of a dtype, the first cell that differs, and the points of a round.
+
+An answer may be anything that travels. Shapes are compared before any number is looked at, so an answer costs no more
+memory than the right one; and nothing that a number does (NaN, overflow) becomes a warning.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from softlookup_inside.asking.case import CORE, SINGLE, Arrays, Case
+from softlookup_inside.asking.probe import Answer
+from softlookup_judge.data.task import Task
+
+Asked = Sequence[tuple[Case, Answer, Arrays]]
+"""Cases with the student's answer and the right one."""
+
+TOLERANCE = {"float64": 1e-10, "float32": 1e-5, "float16": 2e-3}
+"""Absolute and relative, by dtype. A result is held to the coarser of its own dtype and the inputs'."""
+
+WHOLE = 1e-15
+"""Relative, of a float that stands for a whole number: what a few roundings move. A count of billions is exact, too."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where and how an answer differs from the right one.
+
+    Attributes:
+        kind: "shape", "nan", "value" or "kind" (right values of another kind, see ``another_kind``); "text" where the
+            arrays are the bytes of a text (see ``texts``).
+        result: Which of the results, counted from 0.
+        got: The array that came.
+        expected: The right array: float64, whole numbers or booleans; a text's bytes.
+        index: The first differing cell, () for a single number, None if the shapes differ.
+        tolerance: What was allowed at that cell.
+        count: How many cells differ.
+    """
+
+    kind: str
+    result: int
+    got: np.ndarray
+    expected: np.ndarray
+    index: tuple[int, ...] | None
+    tolerance: float
+    count: int
+
+
+def tolerance(got: np.ndarray, case: Case) -> float:
+    """The tolerance for one result; a case's own goes first.
+
+    Args:
+        got: The result.
+        case: The question.
+    """
+    if case.tolerance is not None:
+        # An answer that went through float32 is held to what float32 can do, however strict the case is; but not one
+        # of messages, whose bytes count: float32 in place of float64 halves them.
+        is_lenient = got.dtype.type is np.float32 and not case.world
+        return max(case.tolerance, TOLERANCE["float32"]) if is_lenient else case.tolerance
+    kinds = [a.dtype for a in inputs_of(case) if a.dtype.kind == "f"]
+    if got.dtype.type is np.float32:
+        # A right answer that went through float32 somewhere is held to what float32 can do.
+        kinds.append(got.dtype)
+    return max(map(_tolerance_of, kinds), default=1e-10)
+
+
+@functools.cache
+def _tolerance_of(dtype: np.dtype) -> float:
+    return TOLERANCE.get(dtype.name, 1e-10)  # numpy takes longer for the name than for a small comparison
+
+
+def close(got: np.ndarray, expected: np.ndarray, tol: float, case: Case) -> np.ndarray:
+    """Cell by cell: equal within the tolerance; NaN equals NaN and infinities of one sign are equal."""
+    if got.dtype.kind in "iu" and expected.dtype.kind in "iu":
+        return np.asarray(got == expected)
+    with np.errstate(all="ignore"):
+        room = _room(expected, tol, case)
+        got, expected = got.astype(np.float64), expected.astype(np.float64)
+        near = np.abs(got - expected) <= room
+    near &= np.isfinite(expected)  # a share of infinity would let every number pass for it
+    if case.exact_zeros:
+        near &= (expected != 0) | (got == 0)
+    same = (got == expected) | (np.isnan(got) & np.isnan(expected))
+    return np.asarray(near | same)
+
+
+def _room(expected: np.ndarray, tol: float, case: Case) -> np.ndarray:
+    """How far from the right numbers an answer may be, cell by cell."""
+    relative = WHOLE if expected.dtype.kind in "iu" else tol
+    return tol + (0.0 if case.absolute else relative) * np.abs(expected, dtype=np.float64)
+
+
+@np.errstate(all="ignore")
+def first_difference(got: Arrays, expected: Arrays, case: Case) -> Difference | None:
+    """Find what differs first: a shape, then a NaN, then a value, then the kind of numbers.
+
+    Args:
+        got: The results.
+        expected: The right ones; a text's bytes.
+        case: What was asked; it knows the tolerance.
+
+    Returns:
+        The difference, None if all results agree.
+    """
+    for i, (g, w) in enumerate(zip(got, expected, strict=True)):
+        if case.frame == "text":
+            if not _same_bytes(g, w):
+                return Difference("text", i, g, w, None, 0.0, 1)
+            continue
+        if g.shape != w.shape:
+            return Difference("shape", i, g, w, None, 0.0, 0)
+    for kind in ("nan", "value"):
+        for i, (g, w) in enumerate(zip(got, expected, strict=True)):
+            tol = tolerance(g, case)
+            if kind == "nan":
+                bad = np.isnan(g.astype(np.float64)) & ~np.isnan(w.astype(np.float64))
+            else:
+                bad = ~close(g, w, tol, case)
+            if bad.any():
+                index = tuple(int(j) for j in np.argwhere(bad)[0])
+                allowed = float(_room(w[index], tol, case)) if np.isfinite(w[index]) else tol
+                return Difference(kind, i, g, w, index, allowed, int(bad.sum()))
+    for i, (g, w) in enumerate(zip(got, expected, strict=True)):
+        if another_kind(g, w, case):
+            return Difference("kind", i, g, w, None, 0.0, 0)
+    return None
+
+
+def another_kind(got: np.ndarray, expected: np.ndarray, case: Case) -> bool:
+    """Whether numbers are of another kind than the task asks for, however right their values are.
+
+    A mask is made of booleans: ``~mask`` differs for 0 and 1. Ids, labels and positions are whole numbers of 32 bits at
+    least: floats are no indices. A tensor of other numbers holds floats, to be multiplied with floats. Single truth
+    values may be 0 and 1; single counts in numpy, and all in plain Python, may be floats (4096.0).
+    """
+    if case.frame == "text" or (expected.dtype.kind == "b" and expected.ndim == 0):
+        return False
+    if expected.dtype.kind == "b":
+        return got.dtype.kind != "b"
+    if expected.dtype.kind == "i" and (case.frame == "torch" or (case.frame == "numpy" and expected.ndim)):
+        return got.dtype.kind != "i" or got.dtype.itemsize < 4
+    return got.dtype.kind != "f" if case.frame == "torch" else expected.dtype.kind == "i" and got.dtype.kind == "b"
+
+
+def _same_bytes(got: np.ndarray, expected: np.ndarray) -> bool:
+    return got.dtype == expected.dtype and np.array_equal(got, expected)
+
+
+def identical(before: Arrays, after: Arrays) -> bool:
+    """Whether arrays are the same to the byte."""
+    return len(before) == len(after) and all(
+        a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+        for a, b in zip(before, after, strict=True)
+    )
+
+
+@np.errstate(all="ignore")
+def same(got: Arrays, expected: Arrays, case: Case) -> bool:
+    """Whether all results agree in shape and within the case's tolerance, NaN included; texts byte for byte."""
+    if case.frame == "text":
+        return len(got) == len(expected) and all(map(_same_bytes, got, expected))
+    return len(got) == len(expected) and all(
+        g.shape == w.shape and _all_close(g, w, case) for g, w in zip(got, expected, strict=True)
+    )
+
+
+def _all_close(got: np.ndarray, expected: np.ndarray, case: Case) -> bool:
+    """Whether ``close`` says so of every cell; most arrays hold finite numbers alone, and those need less."""
+    tol = tolerance(got, case)
+    if got.dtype.kind == expected.dtype.kind == "f":
+        gap = np.abs(np.subtract(got, expected, dtype=np.float64))
+        if np.isfinite(gap).all():
+            zeros = not case.exact_zeros or not got[expected == 0].any()
+            return zeros and bool((gap <= _room(expected, tol, case)).all())
+    return bool(close(got, expected, tol, case).all())
+
+
+def inputs_of(case: Case) -> Arrays:
+    """The arrays among a case's arguments."""
+    args = chain.from_iterable(arg if case.world and isinstance(arg, list) else [arg] for arg in case.args)
+    return tuple(a for a in args if isinstance(a, np.ndarray))
+
+
+def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
+    """Whether there is an answer, and it agrees with the right one."""
+    if answer.arrays is None or not same(answer.arrays, right, case):
+        return False
+    return not any(another_kind(g, w, case) for g, w in zip(answer.arrays, right, strict=True))
+
+
+@dataclass(frozen=True)
+class RoundOutcome:
+    """What a round of questions came to.
+
+    Attributes:
+        verdict: One of ``result.VERDICTS``.
+        points: What was earned.
+        rounds: All cases, answers and right answers.
+        right: Whether the answer is right, for each of them.
+        failed: The one to show, None if all is right.
+        forbidden: The forbidden name that the answer called, empty if none was seen.
+    """
+
+    verdict: str
+    points: float
+    rounds: Asked
+    right: Sequence[bool]
+    failed: tuple[Case, Answer, Arrays] | None
+    forbidden: str = ""
+
+
+def score(task: Task, rounds: Asked) -> RoundOutcome:
+    """Compare: points and verdict, and the case to show."""
+    right = [is_right(*answered) for answered in rounds]
+    failed = [answered for answered, is_so in zip(rounds, right, strict=True) if not is_so]
+    if not failed:
+        return RoundOutcome("pass", task.points, rounds, right, None)
+    for answered in failed:
+        failure = answered[1].failure
+        if failure and failure.kind == "shortcut":
+            return RoundOutcome("wrong", 0.0, rounds, right, answered, failure.message)
+    lost = {case.part for case, _, _ in failed}
+    earned = 0.0 if lost & {CORE, SINGLE} else sum(share for part, share in task.parts.items() if part not in lost)
+    # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
+    # A lost dtype goes before what follows from it. A rank alone sends nothing, so that it tells less.
+    failed.sort(
+        key=lambda answered: (
+            answered[0].part != CORE,
+            not (answered[1].failure and answered[1].failure.kind == "dtype"),
+            answered[1].arrays is None or answered[0].world == 1,
+        )
+    )
+    kinds = [(case.part, answer.failure.kind if answer.failure else "") for case, answer, _ in failed]
+    if (CORE, "blank") in kinds:
+        verdict = "blank"
+    elif earned:
+        verdict = "partial"
+    elif {kind for _, kind in kinds} == {"raised"}:
+        verdict = "error"
+    else:
+        verdict = "wrong"
+    return RoundOutcome(verdict, round(task.points * earned, 4), rounds, right, failed[0])

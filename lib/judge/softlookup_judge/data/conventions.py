@@ -1,0 +1,168 @@
+"""Conventions of a variant: in which order arguments and results come, which tensors are transposed, what is counted.
+
+A course that draws its own variants asks for the same function under other conventions, so that an answer that was
+written for the published notebook is wrong there. Questions, right answers, the published solution and every known
+mistake are carried over by rules; nothing of a task is written twice.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from hashlib import sha256
+from itertools import chain, combinations, permutations, product
+from typing import Any
+
+import numpy as np
+
+from softlookup_inside.asking.case import Arrays, Case
+
+MOST = 8
+"""How many conventions a task has at most, besides the published one."""
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How a variant differs from the published function. Everything is empty or 1 where it does not.
+
+    Attributes:
+        order: The published places of the arguments, in the order in which they are given.
+        turned: Published places of the arguments whose last two axes are exchanged.
+        results: The published places of the results, in the order in which they are returned.
+        turned_results: Published places of the results whose last two axes are exchanged.
+        times: What the result is multiplied by.
+    """
+
+    order: tuple[int, ...] = ()
+    turned: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+    turned_results: tuple[int, ...] = ()
+    times: int = 1
+
+    @property
+    def body(self) -> tuple[Any, ...]:
+        """What changes the body of an answer; another order of the arguments changes its first line alone."""
+        return self.turned, self.results, self.turned_results, self.times
+
+    @property
+    def layout(self) -> list[list[int]]:
+        """All but the multiple, as plain lists."""
+        return [list(places) for places in (self.order, self.turned, self.results, self.turned_results)]
+
+    def overlooked(self) -> Iterator["Convention"]:
+        """The conventions of somebody who overlooks some changes: this one without one of them, or without several."""
+        none = Convention()
+        changed = [field.name for field in fields(self) if getattr(self, field.name) != getattr(none, field.name)]
+        for count in range(1, len(changed) + 1):
+            for some in combinations(changed, count):
+                yield replace(self, **{name: getattr(none, name) for name in some})
+
+    def convert_case(self, case: Case) -> Case:
+        """A question of the published task, as it is asked under this convention."""
+        args = [turned(arg) if at in self.turned else arg for at, arg in enumerate(case.args)]
+        place = {old: new for new, old in enumerate(self.order)}
+        moved = [args[old] for old in self.order] + args[len(self.order) :]
+        upstream = case.upstream
+        if upstream is not None and self.turned_results:
+            upstream = turned(upstream)
+        fed = None if case.fed is None else (place.get(case.fed[0], case.fed[0]), *case.fed[1:])
+        gradients = tuple(place.get(at, at) for at in case.gradients)
+        return replace(case, args=tuple(moved), gradients=gradients, upstream=upstream, fed=fed)
+
+    def plain(self, case: Case) -> Case:
+        """A question that is asked under this convention, as the published task asks it; its arguments alone."""
+        return replace(case, args=tuple(self.published_args(case.args)))
+
+    def published_args(self, args: Sequence[Any]) -> list[Any]:
+        """Arguments as the published function takes them."""
+        back = list(args)
+        for new, old in enumerate(self.order):
+            back[old] = args[new]
+        return [turned(arg) if at in self.turned else arg for at, arg in enumerate(back)]
+
+    def returned(self, results: Sequence[Any]) -> tuple[Any, ...]:
+        """Results of the published function as they are returned under this convention."""
+        values = [turned(result) if at in self.turned_results else result for at, result in enumerate(results)]
+        values = [self.times * value for value in values] if self.times != 1 else values
+        return tuple(values[old] for old in self.results or range(len(values)))
+
+    def read(self, results: Arrays) -> Arrays:
+        """Results under this convention as the published function returns them."""
+        back = list(results)
+        for new, old in enumerate(self.results):
+            back[old] = results[new]
+        back = [
+            turned(result) if at in self.turned_results and result.ndim > 1 else result
+            for at, result in enumerate(back)
+        ]
+        return tuple(result / self.times if self.times != 1 else result for result in back)
+
+
+def turned(value: Any) -> Any:
+    """A tensor or array with its last two axes exchanged; anything else as it is."""
+    if isinstance(value, np.ndarray):
+        return np.swapaxes(value, -2, -1).copy() if value.ndim > 1 else value
+    return value.transpose(-2, -1) if hasattr(value, "transpose") else value
+
+
+def conventions(
+    task_id: str, required: int, names: Sequence[str], returns: int, varies: Mapping[str, Any]
+) -> tuple[Convention, ...]:
+    """The conventions of a task's variants, always the same ones in the same order.
+
+    Args:
+        task_id: The task; it decides which of many possible conventions are taken.
+        required: How many of its parameters have no default: only these change places.
+        names: The names of its parameters.
+        returns: How many results it has.
+        varies: What may vary, as it stands beside the solution: ``turned`` (names of parameters), ``results`` (the
+            numbers of the results that may be transposed), ``times`` (what is counted more than once), ``order``
+            (false where the arguments keep their places), and ``never`` (layouts under which the published answer
+            would be right as it stands, since the transposed product is the product of the transposed, exchanged).
+
+    Returns:
+        At most ``MOST``, each with another body of the answer as far as there are so many.
+    """
+    orders = list(_orders(required)) if varies.get("order", True) else []
+    places = [names.index(name) for name in varies.get("turned", ())]
+    swapped = [order for order in permutations(range(returns)) if order != tuple(range(returns))]
+    candidates = [
+        Convention(*values)
+        for values in product(
+            orders or [()],
+            _subsets(places),
+            [(), *swapped[:23]],
+            _subsets(varies.get("results", ())),
+            range(2, 10) if varies.get("times") else [1],
+        )
+    ]
+    never = [*varies.get("never", ()), [[], [], [], []]]
+    candidates = [candidate for candidate in candidates if candidate.times != 1 or candidate.layout not in never]
+    candidates.sort(key=lambda candidate: _drawn(task_id, candidate))
+    chosen: list[Convention] = []
+    for new_body in (True, False):  # first those with bodies of their own
+        for convention in candidates:
+            unlike = convention.body not in (Convention().body, *(other.body for other in chosen))
+            if len(chosen) < MOST and convention not in chosen and (unlike or not new_body):
+                chosen.append(convention)
+    return tuple(chosen)
+
+
+def _drawn(task_id: str, convention: Convention) -> str:
+    return sha256(f"{task_id} {convention}".encode()).hexdigest()
+
+
+def _subsets(places: Sequence[int]) -> list[tuple[int, ...]]:
+    return list(chain.from_iterable(combinations(places, size) for size in range(len(places) + 1)))
+
+
+def _orders(count: int) -> Iterator[tuple[int, ...]]:
+    """Other orders of so many arguments: all of few, and of many those that exchange two or move all."""
+    identity = tuple(range(count))
+    if count <= 3:
+        yield from (order for order in permutations(identity) if order != identity)
+        return
+    yield identity[::-1]
+    yield from (identity[by:] + identity[:by] for by in range(1, count))
+    for a, b in combinations(identity, 2):
+        swapped = list(identity)
+        swapped[a], swapped[b] = b, a
+        yield tuple(swapped)

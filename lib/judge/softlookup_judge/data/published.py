@@ -1,0 +1,270 @@
+"""The published solutions, and what becomes of them with known mistakes in them.
+
+A known mistake is an edit of the published solution. What it gives is computed by running the edited solution, on the
+judge's side alone: nothing of this is there where a submission runs.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import permutations
+from os.path import commonprefix
+from types import CodeType
+from typing import Any
+
+from softlookup_inside.asking.printed import quiet
+from softlookup_judge.data.notebook import Notebook
+from softlookup_judge.data.notebook import described as described  # where modules of own tasks look for it
+from softlookup_judge.data.rewriting import carried_over
+from softlookup_judge.data.task import Task
+from softlookup_judge.data.variant import Variant, variant_of
+from softlookup_judge.mistakes import slips
+from softlookup_judge.mistakes.habits import HABIT
+
+CONSTANT = re.compile(r"^(?P<name>\s*\w+) = .+?  # variant (?P<task>[\w.-]+):(?P<key>\w+)$", re.MULTILINE)
+"""A line whose value differs between variants: ``tau = 1.0  # variant 04.scale:tau``."""
+
+
+_cached = lru_cache(maxsize=4096)
+
+
+class NoEdit(ValueError):
+    """Edits do not fit into the published solution: what one of them replaces is not there."""
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A statement of a notebook: what it defines, and which names it uses."""
+
+    tree: ast.stmt
+    defines: frozenset[str]
+    uses: frozenset[str]
+
+
+def solution(variant: Variant) -> str:
+    """The published solution's cell, with a variant's constants and under its convention."""
+    return in_variant(variant, variant.task.notebook.cells[variant.task.slug])
+
+
+def in_variant(variant: Variant, source: str) -> str:
+    """An answer's source with the constants of a variant, carried over to its convention."""
+    return _carried_over(variant, with_constants(variant, source))
+
+
+def _carried_over(variant: Variant, source: str) -> str:
+    task, convention = variant.task, variant.convention
+    return source if convention is None else carried_over(source, task.name, convention, torch=task.frame == "torch")
+
+
+def with_constants(variant: Variant, source: str) -> str:
+    """An answer's source with the constants of a variant on the lines that are marked as such."""
+    values = variant.constants
+
+    def fill(match: re.Match[str]) -> str:
+        return f"{match['name']} = {values[match['key']]!r}" if match["task"] == variant.task.id else match[0]
+
+    return CONSTANT.sub(fill, source).strip() + "\n"
+
+
+def planted(variant: Variant, slugs: Sequence[str]) -> str:
+    """The published solution's cell with known mistakes in it, planted in the first order in which they fit.
+
+    Raises:
+        NoEdit: If they fit in no order, as where both replace the same place.
+    """
+    return _first_order(variant, slugs, lambda source: _carried_over(variant, source))
+
+
+def _first_order(variant: Variant, slugs: Sequence[str], finished: Callable[[str], str]) -> str:
+    """What is made of the published solution with known mistakes in it, in the first order in which that is Python."""
+    task, reasons = variant.task, []
+    for order in permutations(slugs):
+        source = with_constants(variant, task.notebook.cells[task.slug])
+        try:
+            for slug in order:
+                source = task.mistake(slug).applied_to(source)
+            source = finished(source)
+            _compiled(source, task.id)
+        except ValueError as error:
+            reasons.append(str(error))
+        except SyntaxError:
+            reasons.append("together they are no Python")
+        else:
+            return source
+    raise NoEdit(f"{task.id}, {' and '.join(slugs)}: {reasons[0]}")
+
+
+@_cached
+def with_earlier(variant: Variant, known: tuple[str, ...] = ()) -> str:
+    """The published solution in the published convention, behind the functions of earlier tasks that it calls.
+
+    Args:
+        variant: Which variant's constants.
+        known: The known mistakes that are planted in it.
+
+    Raises:
+        NoEdit: If the mistakes do not fit in together.
+    """
+    task, source = variant.task, _first_order(variant, known, str)
+    beside = task.notebook.beside_task(task.id)
+    names = {facts["name"] for facts in beside.facts.get("tasks", {}).values()}
+    earlier = _needed(task.notebook, task.slug, _used(source))
+    functions = [ast.unparse(tree) for tree in earlier if isinstance(tree, ast.FunctionDef) and tree.name in names]
+    return "\n\n".join([*functions, source])
+
+
+@_cached
+def _names_above(task: Task, source: str) -> dict[str, Any]:
+    return _run(_needed(task.notebook, task.slug, _used(source)))
+
+
+def with_habits(variant: Variant, slugs: tuple[str, ...]) -> Any:
+    """The published function of a task with habits in it; there are too many of them for all to be kept.
+
+    Args:
+        variant: Which variant's.
+        slugs: The habits, and known mistakes beside them.
+
+    Raises:
+        ValueError: If they do not fit in together.
+    """
+    task, habits = variant.task, [slug for slug in slugs if slug.startswith(HABIT)]
+    source = with_earlier(variant, tuple(slug for slug in slugs if slug not in habits))
+    if variant.convention is not None:
+        return _made(task, _carried_over(variant, slips.planted(source, habits, ast.unparse)), {})
+    space = dict(_names_above(task, source))
+    try:
+        with quiet():
+            code = slips.planted(source, habits, lambda tree: compile(tree, f"<published {task.id}>", "exec"))
+    except SyntaxError:
+        raise NoEdit(f"{task.id}, {' and '.join(slugs)}: together they are no Python") from None
+    exec(code, space)
+    return space[task.name]
+
+
+@_cached
+def answer(variant: Variant, slugs: tuple[str, ...] = ()) -> Any:
+    """The published function of a task, with known mistakes planted in it.
+
+    Args:
+        variant: Which variant's.
+        slugs: The known mistakes; none gives the published one.
+
+    Raises:
+        NoEdit: If the mistakes do not fit in together.
+    """
+    return _made(variant.task, planted(variant, slugs), {})
+
+
+@_cached
+def edited_places(task: Task, slug: str) -> tuple[tuple[int, int], ...]:
+    """Where a known mistake changes the published solution: from which letter to which, for each place."""
+    source, places = task.notebook.cells[task.slug], []
+    for old, new in task.mistake(slug).edits:
+        before = len(commonprefix([old, new]))
+        after = len(old) - len(commonprefix([old[before:][::-1], new[before:][::-1]]))
+        places += [(match.start() + before, match.start() + after) for match in re.finditer(re.escape(old), source)]
+    return tuple(places)
+
+
+def fit_together(variant: Variant, slugs: tuple[str, ...]) -> bool:
+    """Whether known mistakes can be planted in the published solution together."""
+    try:
+        answer(variant, slugs)
+    except ValueError:
+        return False
+    return True
+
+
+def composed(variant: Variant, functions: Mapping[str, Any]) -> Any:
+    """The published function of a task, made of other functions than the published ones.
+
+    Args:
+        variant: Which variant's.
+        functions: What stands in place of functions of earlier tasks, by name.
+    """
+    return _made(variant.task, solution(variant), functions)
+
+
+def _made(task: Task, source: str, functions: Mapping[str, Any]) -> Any:
+    code = _compiled(source, task.id)
+    space = {**_run(_needed(task.notebook, task.slug, _names(code))), **functions}
+    with quiet():
+        exec(code, space)
+    return space[task.name]
+
+
+@lru_cache(maxsize=32)
+def _compiled(source: str, task_id: str) -> CodeType:
+    with quiet():
+        return compile(source, f"<published {task_id}>", "exec")
+
+
+def _names(code: CodeType) -> frozenset[str]:
+    """The names that code looks up, and those of attributes: they are read faster here than in a syntax tree."""
+    inner = [_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return frozenset(code.co_names).union(*inner)
+
+
+def names_used(task: Task) -> frozenset[str]:
+    """The names that the published solution of a task uses and does not define itself."""
+    nodes = list(ast.walk(ast.parse(solution(variant_of(task)))))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    local_names = {name.id for name in names if not isinstance(name.ctx, ast.Load)} | {
+        node.arg for node in nodes if isinstance(node, ast.arg)
+    }
+    return frozenset(name.id for name in names) - local_names
+
+
+def _used(source: str) -> frozenset[str]:
+    return frozenset().union(*(part.uses for part in _statements(source)))
+
+
+@_cached
+def _needed(notebook: Notebook, name: str, names: frozenset[str]) -> tuple[ast.stmt, ...]:
+    """The statements above a cell in its notebook that these names need, in their order: definitions alone."""
+    needed = set(names)
+    taken: list[ast.stmt] = []
+    for statement in reversed(_above(notebook, name)):
+        if statement.defines & needed:
+            taken.append(statement.tree)
+            needed |= statement.uses
+    return tuple(taken[::-1])
+
+
+@cache
+def _run(trees: tuple[ast.stmt, ...]) -> dict[str, Any]:
+    """The names that some statements define; statements are the same where they are the same objects."""
+    space: dict[str, Any] = {"__name__": "softlookup_published"}
+    exec(compile(ast.Module(list(trees), []), "<published>", "exec"), space)
+    return space
+
+
+@_cached
+def _above(notebook: Notebook, name: str) -> tuple[_Statement, ...]:
+    statements: list[_Statement] = []
+    for cell in notebook.cells:
+        if cell == name:
+            return tuple(statements)
+        statements += _cell_statements(notebook, cell)
+    raise KeyError(f"{notebook.name} has no cell {name!r}")
+
+
+@_cached
+def _cell_statements(notebook: Notebook, cell: str) -> tuple[_Statement, ...]:
+    return tuple(_statements(notebook.cells[cell]))
+
+
+def _statements(source: str) -> Iterator[_Statement]:
+    for tree in ast.parse(source).body:
+        if isinstance(tree, ast.Import | ast.ImportFrom):
+            defines = {(alias.asname or alias.name).partition(".")[0] for alias in tree.names}
+        elif isinstance(tree, ast.FunctionDef | ast.ClassDef):
+            defines = {tree.name}
+        else:
+            walked = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+            defines = {name.id for name in walked if isinstance(name.ctx, ast.Store)}
+        uses = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        yield _Statement(tree, frozenset(defines), frozenset(uses))

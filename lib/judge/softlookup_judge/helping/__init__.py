@@ -1,0 +1,1 @@
+"""Help in steps, and what is kept of it beside a notebook."""

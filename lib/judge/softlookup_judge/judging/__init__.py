@@ -1,0 +1,1 @@
+"""What is asked, and what is right: questions, oracles, records of kernels and of parallel programs."""

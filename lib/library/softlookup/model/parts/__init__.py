@@ -1,0 +1,1 @@
+"""What transformers are made of: attention, positions, masks, norms, feed-forward networks, layers."""

@@ -1,0 +1,1 @@
+"""Whole models, their description, and what training them needs."""

@@ -1,5 +1,0 @@
-"""``python -m softlookup.cli``."""
-
-from softlookup.cli import main
-
-main()

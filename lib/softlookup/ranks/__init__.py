@@ -1,8 +1,0 @@
-"""Parallel programs, rank by rank: run on numpy, their messages delivered, checked and counted.
-
-The names stand in ``__init__.pyi``; each is loaded at its first use.
-"""
-
-from softlookup.lazily import attach
-
-__all__ = attach(__name__)
