@@ -1,4 +1,4 @@
-"""The whole checkout as one package, softlookup-all, for where a single ``pip install`` is wanted: an image, Binder, Colab.
+"""The checkout as one package, softlookup-all, for where a single ``pip install`` is wanted: images, Binder, Colab.
 
 What it holds and needs is read from the parts in lib/, so that it is written once. ``make setup`` installs the parts.
 """

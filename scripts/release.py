@@ -1,4 +1,4 @@
-"""Tags a release of the course: the version in pyproject.toml, with its section of CHANGELOG.md as the tag's message.
+"""Tags a release of the course: the version of all parts, with its section of CHANGELOG.md as the tag's message.
 
 Usage: python scripts/release.py
 """
@@ -38,19 +38,30 @@ def release(root: Path) -> str:
         NotReady: If files disagree about the version, the changelog says nothing of it, something is not committed, or
             the tag is there already.
     """
-    version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    version = _version(root)
     text = section((root / "CHANGELOG.md").read_text(encoding="utf-8"), version)
     match = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.M)
     if not match or match[1] != version:
-        raise NotReady(f"CITATION.cff has version {match[1] if match else 'none'}, and pyproject.toml has {version}")
+        raise NotReady(
+            f"CITATION.cff has version {match[1] if match else 'none'}, and lib/*/pyproject.toml have {version}"
+        )
     if _git(root, "status", "--porcelain"):
         raise NotReady("there are changes that are not committed: commit them first")
     tag = f"v{version}"
     if _git(root, "tag", "--list", tag):
-        raise NotReady(f"the tag {tag} is there already: raise the version in pyproject.toml")
+        raise NotReady(f"the tag {tag} is there already: raise the version in lib/*/pyproject.toml")
     # Headings of the changelog begin with #, which git would take for comments.
     _git(root, "tag", "--annotate", tag, "--cleanup=verbatim", "--message", f"Soft Lookup {version}\n\n{text}\n")
     return tag
+
+
+def _version(root: Path) -> str:
+    """The version that all parts have."""
+    files = sorted(root.glob("lib/*/pyproject.toml"))
+    versions = {tomllib.loads(path.read_text(encoding="utf-8"))["project"]["version"] for path in files}
+    if len(versions) != 1:
+        raise NotReady(f"the files lib/*/pyproject.toml have the versions {', '.join(sorted(versions))}: make them one")
+    return versions.pop()
 
 
 def _git(root: Path, *words: str) -> str:

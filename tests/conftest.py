@@ -17,7 +17,6 @@ import pytest
 import torch
 from shape_checks import check_shapes
 
-import softlookup
 from softlookup_course.browser import FLAGS, NAMES
 
 # What is imported before the first test stays: to look for garbage in it would take a fifth of the time.
@@ -25,10 +24,10 @@ gc.disable()
 
 # Before anything imports them: every module of the library that annotates shapes has them checked, and these packages,
 # where most do, as a whole.
-_LIBRARY = Path(softlookup.__file__).parents[1]
+_LIB = Path(__file__).parents[1] / "lib"
 _SHAPED = [
-    ".".join(path.relative_to(_LIBRARY).with_suffix("").parts)
-    for path in sorted(_LIBRARY.rglob("softlookup/**/*.py"))
+    ".".join(path.relative_to(_LIB).with_suffix("").parts[1:])
+    for path in sorted(_LIB.glob("*/softlookup*/**/*.py"))
     if re.search(r"(?m)^(?:from|import) jaxtyping", path.read_text(encoding="utf-8"))
 ]
 _WHOLE = [f"softlookup.{room}" for room in ("reference", "model", "text", "training", "looking_inside")]

@@ -233,8 +233,12 @@ def test_what_a_submission_gets_of_the_parts_lacks_nothing_that_it_imports():
     from softlookup_grader.sandbox.bubble import beside_submissions
 
     there = {in_rooms(f"{package}.{name}") for package, names in beside_submissions().items() for name in names}
-    there |= {room for room in MAY_IMPORT if room.rpartition("/")[0] in there or part_of(room) == "inside"} | {"library"}
-    assert {room: MAY_IMPORT[room] - there for room in there & MAY_IMPORT.keys() - {"library"} if MAY_IMPORT[room] - there} == {}
+    there |= {room for room in MAY_IMPORT if room.rpartition("/")[0] in there or part_of(room) == "inside"} | {
+        "library"
+    }
+    assert {
+        room: MAY_IMPORT[room] - there for room in there & MAY_IMPORT.keys() - {"library"} if MAY_IMPORT[room] - there
+    } == {}
 
 
 def private_names_of_torch(nodes: Iterator[ast.AST]) -> set[str]:
@@ -278,7 +282,9 @@ def test_no_modules_import_each_other_in_a_circle():
 
 def test_reference_and_model_never_see_each_other():
     for room, allowed in MAY_IMPORT.items():
-        other = {"library/reference": "library/model", "library/model": "library/reference"}.get(room[:15].rstrip("/"), "")
+        other = {"library/reference": "library/model", "library/model": "library/reference"}.get(
+            room[:15].rstrip("/"), ""
+        )
         assert not other or not [name for name in allowed if name.startswith(other)], room
 
 

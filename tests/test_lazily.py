@@ -69,8 +69,8 @@ def test_lazy_packages_of_the_library_load_nothing_of_their_own_at_first(package
 
 def test_lazy_packages_work_where_a_submission_runs(tmp_path):
     staged = importlib.import_module("softlookup_grader.sandbox.bubble").staged()
-    code = "import softlookup; from softlookup_course.figures import chain, show; from softlookup_course.widgets import HeadShapes"
-    code += "; print(softlookup.__file__)"
+    code = "import softlookup; from softlookup_course.figures import chain, show"
+    code += "; from softlookup_course.widgets import HeadShapes; print(softlookup.__file__)"
     environment = os.environ | {"PYTHONPATH": str(staged), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -75,7 +75,7 @@ def installed_for(requirements: Iterable[Requirement]) -> set[str]:
 
 
 def test_what_students_install_is_enough_for_their_commands(tmp_path: Path) -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "lib" / "course" / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     packages = installed_for(map(Requirement, [*project["dependencies"], *extras["student"]]))
     others = installed_for(map(Requirement, [*extras["book"], *extras["train"]])) - packages

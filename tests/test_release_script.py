@@ -18,7 +18,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(root: Path, version: str, changelog: str) -> None:
-    (root / "pyproject.toml").write_text(f'[project]\nversion = "{version}"\n')
+    (root / "lib" / "library").mkdir(parents=True, exist_ok=True)
+    (root / "lib" / "library" / "pyproject.toml").write_text(f'[project]\nversion = "{version}"\n')
     (root / "CITATION.cff").write_text(f"version: {version}\n")
     (root / "CHANGELOG.md").write_text(changelog)
 
@@ -56,7 +57,7 @@ def test_release_refuses_a_version_that_the_changelog_does_not_describe(project:
 def test_release_refuses_files_that_disagree_and_changes_that_are_not_committed(project: Path) -> None:
     commit(project)
     (project / "CITATION.cff").write_text("version: 1.3.0\n")
-    with pytest.raises(NotReady, match=r"CITATION.cff has version 1.3.0, and pyproject.toml has 1.4.0"):
+    with pytest.raises(NotReady, match=r"CITATION.cff has version 1.3.0, and lib/\*/pyproject.toml have 1.4.0"):
         release(project)
     (project / "CITATION.cff").write_text("version: 1.4.0\n")
     (project / "new.txt").write_text("x")

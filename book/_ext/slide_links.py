@@ -3,8 +3,8 @@
 Where the section has a folded box *On the slides*, the line stands in it. The box itself is moved to the section's end,
 where it interrupts nobody.
 
-The statements themselves name their sections (``softlookup_course.slide_audit``), and the page *The slides, recomputed* links
-to them. Nothing is typed on the chapters' pages.
+The statements themselves name their sections (``softlookup_course.slide_audit``), and the page *The slides, recomputed*
+links to them. Nothing is typed on the chapters' pages.
 """
 
 import json

@@ -13,9 +13,9 @@ from prose import ROOT
 
 from softlookup_command import main
 from softlookup_course.samples.handins import answers, filled
-from softlookup_course.viva import place
 from softlookup_grader.course import by_hand, collected, groups, releasing, staging, terms
 from softlookup_grader.course.folder import CONFIG_NAME
+from softlookup_grader.reports import vivas
 from softlookup_judge import tasks
 from softlookup_judge.authoring import read_solution
 
@@ -79,7 +79,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_table_names_what_the_library_keeps_in_a_course():
     in_library = {
-        *(collected.FOLDER, groups.FILE, terms.FILE, by_hand.COMMENTS, place.FOLDER),
+        *(collected.FOLDER, groups.FILE, terms.FILE, by_hand.COMMENTS, vivas.FOLDER),
         *(releasing.REPLACED, staging.LOCK, CONFIG_NAME),
     }
     assert in_library - set(listed()) == set()

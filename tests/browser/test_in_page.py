@@ -92,7 +92,8 @@ def test_endless_loop_is_stopped_and_other_answers_are_there(visited):
 
 SPOILERS = {
     "numpy for the next answer": "np.matmul = np.abs = np.allclose = lambda *a, **k: np.zeros(1)\n",
-    "the judge's page": "import softlookup_course.in_page.session as s\ns.panel = lambda r: '<img src=x onerror=spoilt=1>'\n",
+    "the judge's page": "import softlookup_course.in_page.session as s\n"
+    "s.panel = lambda r: '<img src=x onerror=spoilt=1>'\n",
     "its process": "import os\nos._exit(3)\n",
     "what is printed": "import sys\nsys.stdout.close()\n",
     "all memory": "def scores(q, k):\n    return scores(q, k)\n",

@@ -9,7 +9,7 @@ import pytest
 
 from published import ALL_TASKS
 from softlookup.roofline import memory
-from softlookup_grader.sandbox.bubble import _OURS
+from softlookup_grader.sandbox.bubble import beside_submissions
 from softlookup_inside.asking.calm import calm_torch
 from softlookup_inside.asking.case import CORE
 from softlookup_inside.asking.probe import TimeIsUp, run, time_limit
@@ -42,12 +42,14 @@ def callables():
     import torch._dynamo  # noqa: F401
 
     by_name = {}
-    for name in (path.removesuffix(".py").replace("/", ".") for path in _OURS):
-        package = importlib.import_module(f"softlookup.{name}")
-        inside = pkgutil.walk_packages(getattr(package, "__path__", []), f"softlookup.{name}.")
+    names = [f"{package}.{name}" for package, parts in beside_submissions().items() for name in parts]
+    for name in ("softlookup_inside", *names):
+        package = importlib.import_module(name.removesuffix(".__init__"))
+        below = [] if name.endswith(".__init__") else getattr(package, "__path__", [])
+        inside = pkgutil.walk_packages(below, f"{name}.")
         for module in [package, *(importlib.import_module(module_info.name) for module_info in inside)]:
             for public, value in vars(module).items():
-                is_library = str(getattr(value, "__module__", "")).startswith("softlookup.")
+                is_library = str(getattr(value, "__module__", "")).startswith("softlookup")
                 if is_library and callable(value) and not public.startswith(("_", *SLOW)):
                     by_name[f"{value.__module__}.{value.__qualname__}"] = value
     return by_name

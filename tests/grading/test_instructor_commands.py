@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from paper_class import enter, full, hand_in, in_class, paper_course, record, write_report
 from small_class import NAME
 
-from softlookup_command import AUDIENCES, main
+from softlookup_command import by_audience, main
 from softlookup_grader import Course
 
 Run = Callable[..., Result]
@@ -164,7 +164,7 @@ def test_forget_asks_first(run: Run, course: Course) -> None:
 
 def test_every_command_has_help(run: Run) -> None:
     shown = CliRunner().invoke(main, ["--help"]).output
-    assert list(AUDIENCES) == [head for head in AUDIENCES if f"{head}:" in shown]
-    for command in (command for commands in AUDIENCES.values() for command in commands):
+    assert list(by_audience()) == [head for head in by_audience() if f"{head}:" in shown]
+    for command in (command for commands in by_audience().values() for command in commands):
         assert re.search(rf"^  {command.name} .*[^.]\.\n(?!   )", shown, re.MULTILINE), "its sentence is shown whole"
         assert command.help and CliRunner().invoke(command, ["--help"]).exit_code == 0

@@ -15,7 +15,9 @@ import pytest
 from fake_grader import faked, here
 from small_class import NAME, STUDENTS, write_course
 
-pytest.importorskip("distributed", reason="the package distributed is not installed: pip install 'softlookup-grader[dask]'")
+pytest.importorskip(
+    "distributed", reason="the package distributed is not installed: pip install 'softlookup-grader[dask]'"
+)
 
 from dask_cluster import Cluster, cluster, noting_examiner, wait_for
 from own_course import released

@@ -99,13 +99,18 @@ def test_new_course_is_closed_and_the_folders_above_it_are_the_users(tmp_path: P
 def commands_on_courses() -> list[click.Parameter]:
     """The parameter of each command that names the course, but of those that only read it or publish from it."""
     reads = ("exam", "book")
-    groups = {name: command for name, command in cli.main.commands.items()}
+    groups = {
+        name: command
+        for name, command in {
+            str(command.name): command for commands in cli.by_audience().values() for command in commands
+        }.items()
+    }
     every = {
         f"{name} {sub}".strip(): inner
         for name, command in groups.items()
         for sub, inner in (command.commands if isinstance(command, click.Group) else {"": command}).items()
     }
-    instructors = {command.name for command in cli.AUDIENCES["For instructors"]}
+    instructors = {command.name for command in cli.by_audience()["For instructors"]}
     return [
         pytest.param(parameter, id=name)
         for name, command in every.items()

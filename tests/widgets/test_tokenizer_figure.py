@@ -90,6 +90,7 @@ def test_alphabet_of_the_steps_is_that_of_the_tokenizer(learned):
 
 
 def test_importing_the_tokenizer_figure_loads_neither_torch_nor_matplotlib():
-    code = "import sys, softlookup_course.widgets.tokenizer; print([m for m in ('torch', 'matplotlib') if m in sys.modules])"
+    code = "import sys, softlookup_course.widgets.tokenizer"
+    code += "; print([m for m in ('torch', 'matplotlib') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -182,7 +182,9 @@ class _Facts:
     def words(self, due: datetime | None, zone: tzinfo) -> str:
         """What students have to know, a few lines."""
         library = (
-            f'python -m pip install "softlookup-all[student] @ {self.install}"' if self.install else "as your course says"
+            f'python -m pip install "softlookup-all[student] @ {self.install}"'
+            if self.install
+            else "as your course says"
         )
         more = f" ({self.book.rstrip('/')}/book/00_before_you_start_running.html)" if self.book else ""
         file = f"{self.assignment}.ipynb"

@@ -11,10 +11,10 @@ from distributed import WorkerPlugin, get_worker
 
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.sandbox.bubble import homes
-from softlookup_inside import version_of
 from softlookup_grader.workers.making import Examiner
 from softlookup_grader.workers.pool import encode
 from softlookup_grader.workers.pool_worker import DONE, FAILED, HALT
+from softlookup_inside import version_of
 
 IDLE_S = 300.0
 """Seconds without work after which an examiner is closed: a grader that was killed tells nobody that it is over."""

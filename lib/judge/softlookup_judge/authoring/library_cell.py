@@ -12,7 +12,7 @@ import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-NEEDS = (0, 2)
+NEEDS = (0, 3)
 """The oldest library that the notebooks work with. Raise it only when they need something newer: each one changes."""
 
 SAYS = """\
