@@ -265,9 +265,9 @@ class Course:
     def release(self, sources: Mapping[str, NotebookNode | Source], files: Mapping[Path, bytes] | None = None) -> None:
         """Write source notebooks, by assignment.
 
-        nbgrader then makes the students' version and enters both into the gradebook. All of it comes to be, or nothing. Who
-        kills it while the last renames are made leaves the rest of them to the next who opens the course. ``files`` are
-        written together with them, by path; only their owner can read them. If nbgrader, the gradebook or the disk
+        nbgrader then makes the students' version and enters both into the gradebook. All of it comes to be, or nothing.
+        Who kills it while the last renames are made leaves the rest of them to the next who opens the course. ``files``
+        are written together with them, by path; only their owner can read them. If nbgrader, the gradebook or the disk
         refuses, it is a CourseError, and everything is as it was.
         """
         use_own_programs()

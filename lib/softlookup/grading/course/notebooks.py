@@ -185,8 +185,8 @@ def verdict_of(cell: NotebookNode) -> dict[str, Any] | None:
 def help_of(cells: Any) -> dict[str, int]:
     """How much help a notebook says was asked for, in steps by task.
 
-    The student's own process wrote it, as it writes verdicts. ``cells`` are the notebook's, or what somebody put in their
-    place.
+    The student's own process wrote it, as it writes verdicts. ``cells`` are the notebook's, or what somebody put in
+    their place.
     """
     steps_by_task: dict[str, int] = {}
     for cell in _of(cells, list):
