@@ -82,7 +82,6 @@ class Head(SphinxDirective):
         return [nodes.container("", facts, self._doors(exercise, places), self._library(places), classes=["exr-head"])]
 
     def _doors(self, exercise: Exercise, places: Places) -> nodes.Node:
-        """The buttons."""
         doors = nodes.container(classes=["exr-doors"])
         text = nodes.inline("", "Download the notebook")
         doors += nodes.paragraph(
