@@ -62,19 +62,10 @@ _MODULES = (
 def hostile_ones(
     source: NotebookNode, release: NotebookNode, assignment: str | None = None, catalogue: Catalogue = STANDARD
 ) -> Iterator[HostileHandIn]:
-    """Hand-ins for one assignment, by rank of their rows within each kind.
+    """Hand-ins for one assignment, by rank of their rows within each kind. Some are large: keep one at a time.
 
-    Args:
-        source: The notebook with solutions.
-        release: The notebook as students get it; its test cells say which tasks there are.
-        assignment: Its name, "04_one_head"; None takes the page of its first task.
-        catalogue: The tasks that there are.
-
-    Yields:
-        The hand-ins. Some are large: keep one at a time.
-
-    Raises:
-        ValueError: If the release has fewer than two tasks with a check.
+    ``source`` has the solutions; ``release`` is the notebook as students get it, whose test cells say which tasks there
+    are: fewer than two with a check are a ValueError. Without a name the assignment is the page of its first task.
     """
     for _, hand_in in hostile_by_kind(source, release, assignment, catalogue):
         yield hand_in

@@ -121,16 +121,9 @@ class AnswerAttack:
 
 
 class Bench:
-    """An assignment to attack.
+    """An assignment to attack: a notebook with solutions, and as students get it.
 
-    Args:
-        source: The notebook with solutions.
-        release: The notebook as students get it.
-        assignment: Its name; None takes the page of its first task.
-        catalogue: The tasks that there are.
-
-    Raises:
-        ValueError: If the notebook has fewer than two tasks with a check.
+    Without a name it is the page of its first task. Fewer than two tasks with a check are a ValueError.
     """
 
     def __init__(
@@ -218,13 +211,9 @@ class Bench:
     ) -> HostileHandIn:
         """A hand-in that is a file made by hand.
 
-        Args:
-            name: What follows the row's number in the student's name.
-            row: Its number in the list of attacks.
-            does: What it tries.
-            notebook: The notebook, or the file's bytes.
-            earns: OTHERS (all but the target), ALL or NOTHING.
-            **more: Other attributes of the hand-in; "files" are added to the notebook.
+        ``name`` follows the row's number, in the list of attacks, in the student's name; ``earns`` is OTHERS (all but
+        the target), ALL or NOTHING; ``more`` are other attributes of the hand-in, and "files" are added to the
+        notebook.
         """
         raw = notebook if isinstance(notebook, bytes) else as_bytes(notebook)
         others: dict[str, bytes] = more.pop("files", {})  # type: ignore[assignment]
@@ -274,11 +263,7 @@ def as_bytes(notebook: NotebookNode) -> bytes:
 
 
 def changed(notebook: NotebookNode, name: str) -> NotebookNode:
-    """The cell of that name, to be changed in place.
-
-    Raises:
-        KeyError: If there is none.
-    """
+    """The cell of that name, to be changed in place; KeyError if there is none."""
     for cell in notebook.cells:
         if grade_id(cell) == name:
             return cell

@@ -100,11 +100,7 @@ SEEN = {
 
 
 def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
-    """Hand-ins that ask for points by a shortcut; of an assignment without these tasks none.
-
-    Args:
-        bench: The assignment.
-    """
+    """Hand-ins that ask for points by a shortcut; of an assignment without these tasks none."""
     tasks = {task.id: task for task in bench.tasks}
     if not {"04.scores", "04.softmax", "04.weights"} <= set(tasks):
         return

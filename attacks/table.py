@@ -209,8 +209,7 @@ def _limited() -> None:
 def watched(command: list[str]) -> tuple[dict[str, Any], str]:
     """Run a command under watch.
 
-    Returns:
-        What it told, nothing if it was ended; and why it was stopped, empty if it was not.
+    What it reported, nothing if it was ended; and why it was stopped, empty if it was not.
     """
     begun, stopped = time.monotonic(), ""
     with tempfile.TemporaryFile() as out:

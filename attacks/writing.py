@@ -15,18 +15,7 @@ from softlookup_judge.checking.catalogue import Catalogue
 def hand_in_all(
     source: NotebookNode, release: NotebookNode, name: str, course: Course, catalogue: Catalogue
 ) -> Iterator[tuple[str, str]]:
-    """Hand in all attacks that come as files, for one assignment of a course.
-
-    Args:
-        source: The notebook with solutions.
-        release: The notebook as students get it.
-        name: The assignment's name.
-        course: Whose students hand in.
-        catalogue: The tasks that there are.
-
-    Yields:
-        Each student and what that one does.
-    """
+    """Hand in all attacks that come as files, for one assignment of a course: each student and what that one does."""
     for hand_in in hostile_ones(source, release, name, catalogue):
         if not hand_in.archive:
             write_hand_in(hand_in, course.folder("submitted", hand_in.student, name))
@@ -34,15 +23,9 @@ def hand_in_all(
 
 
 def write_hand_in(hand_in: HostileHandIn, folder: Path, pipes: bool = True) -> None:
-    """Write what a student hands in.
+    """Write what a student hands in into a folder, made if it is not there, and if ``pipes`` its named pipes, too.
 
-    Args:
-        hand_in: What it is.
-        folder: The student's folder of this assignment; made if it is not there.
-        pipes: Whether to make its named pipes, too.
-
-    Raises:
-        ValueError: If a file would lie outside the folder.
+    ValueError if a file would lie outside the folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in hand_in.files.items():

@@ -51,15 +51,7 @@ BENCHES = {
 
 
 def run(name: str, options: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-    """Run a benchmark.
-
-    Args:
-        name: One of ``BENCHES``.
-        options: What gives each option; a benchmark asks for its own.
-
-    Returns:
-        The record.
-    """
+    """Run one of ``BENCHES``, and give its record; ``options`` gives each option that it asks for."""
     place, takes = BENCHES[name]
     module, _, function = place.partition(":")
     return dict(getattr(import_module(module), function)(**{option: options[option]() for option in takes}))

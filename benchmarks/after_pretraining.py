@@ -318,13 +318,8 @@ def _mean(values: Iterable[float]) -> float:
 def bench_after(plan: _Plan, *, say: Callable[[str], None] = lambda line: None) -> AfterPretrainingResult:
     """Teach the shipped model to answer, to be polite, and to be right, and let it cheat.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-        say: Takes a line about how it goes.
-
-    Returns:
-        A record: scores on new questions before, during and after each stage. ``ratio`` is the share of right answers
-        after GRPO with the exact reward over that with the reward that can be cheated.
+    Scores are on new questions before, during and after each stage. ``ratio`` is the share of right answers after GRPO
+    with the exact reward over that with the reward that can be cheated.
     """
     with one_thread():
         torch.manual_seed(plan.seed)

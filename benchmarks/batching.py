@@ -120,16 +120,9 @@ class Gain:
 def bench_batching(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """Time a dense layer and self-attention over batch sizes, beside what the roof predicts.
 
-    Args:
-        device: "cpu" (one thread, float32) or a CUDA device (bfloat16).
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-
-    Returns:
-        A record. ``points`` holds each ``BatchPoint`` and ``gains`` each ``Gain``; ``bandwidth`` and ``rate`` are the
-        roof's. ``ratio`` is the gain of the dense layer when writing, over the one of attention at the longest s.
-
-    Raises:
-        RuntimeError: torch's own, if there is no such device.
+    On "cpu" (one thread, float32) or a CUDA device (bfloat16); torch's own RuntimeError if there is no such device.
+    ``points`` holds each ``BatchPoint`` and ``gains`` each ``Gain``; ``bandwidth`` and ``rate`` are the roof's.
+    ``ratio`` is the gain of the dense layer when writing, over the one of attention at the longest s.
     """
     import torch
 

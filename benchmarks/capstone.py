@@ -53,13 +53,8 @@ class CapstoneResult:
 def bench_own(plan: OwnPlan, *, say: Callable[[str], None] = lambda line: None) -> CapstoneResult:
     """Train the library's model as the capstone trains a student's, and translate new sentences.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-        say: Takes a line about how it goes.
-
-    Returns:
-        A record. ``validations`` holds (step, loss) pairs, ``right`` how many of ``asked`` new sentences came out word
-        for word, ``written`` some of them; ``ratio`` is the last validation loss over the first.
+    ``validations`` holds (step, loss) pairs, ``right`` how many of ``asked`` new sentences came out word for word,
+    ``written`` some of them; ``ratio`` is the last validation loss over the first.
     """
     with tempfile.TemporaryDirectory() as folder:
         run = train_own(library_model, smoothed, Path(folder), plan=plan, show=say)

@@ -91,13 +91,9 @@ class VerdictTimes:
 def bench_checks(rounds: int = 5) -> VerdictTimes:
     """Time every task's verdict: on a right answer, on each known mistake, on one that nothing known explains.
 
-    Args:
-        rounds: How often each is run.
-
-    Returns:
-        A record: ``ratio`` is the median of (whole verdict on a right answer) / (call the answer on the same inputs and
-        compare with ``torch.testing.assert_close``), task by task; times in milliseconds; the machine;
-        the peer's version.
+    Each is run ``rounds`` times. ``ratio`` is the median of (whole verdict on a right answer) / (call the answer on the
+    same inputs and compare with ``torch.testing.assert_close``), task by task; times are in milliseconds; the machine
+    and the peer's version are there, too.
     """
     import torch
 

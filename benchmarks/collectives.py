@@ -60,14 +60,7 @@ class CollectivesResult:
 
 @benchmark("collectives", _Plan(), quick=_Plan((2,), (1 << 10, 1 << 23), 2))
 def bench_collectives(sizes: _Plan) -> CollectivesResult:
-    """Clock collectives, fit a link to the all-reduce, and predict the others.
-
-    Args:
-        sizes: Of the run.
-
-    Returns:
-        The record.
-    """
+    """Clock collectives, fit a link to the all-reduce, and predict the others."""
     worlds = [_world(ranks, sizes) for ranks in sizes.worlds]
     unseen = [ratio for world in worlds for way in WAYS[1:] for ratio in world.ratios[way]]
     about = "predicted seconds to measured, of collectives that latency and bandwidth were not fitted to"
@@ -90,16 +83,9 @@ def _world(ranks: int, sizes: _Plan) -> WorldCosts:
 
 
 def predicted_s(link: LinkSpeed, way: str, n_bytes: int, ranks: int) -> float:
-    """What a formula says.
+    """What a formula says for one of WAYS, in seconds.
 
-    Args:
-        link: Latency and bandwidth.
-        way: One of WAYS.
-        n_bytes: Of the array, or of the message.
-        ranks: P.
-
-    Returns:
-        Seconds.
+    The bytes are of the array, or of the message, the ranks are P.
     """
     if way == "point_to_point":
         return link.point_to_point_s(n_bytes)
@@ -109,16 +95,8 @@ def predicted_s(link: LinkSpeed, way: str, n_bytes: int, ranks: int) -> float:
 def fitted_link(sizes: Sequence[int], seconds: Sequence[float], ranks: int) -> LinkSpeed:
     """Fit latency and bandwidth to the times of an all-reduce by a ring, each time weighing by its relative error.
 
-    Args:
-        sizes: Bytes.
-        seconds: What they took.
-        ranks: P.
-
-    Returns:
-        A link; a latency that would be below 0 is 0.
-
-    Raises:
-        ValueError: If longer arrays took no more time than short ones, so that there is no bandwidth.
+    ``sizes`` are bytes. A latency that would be below 0 is 0. If longer arrays took no more time than short ones, so
+    that there is no bandwidth, it is a ValueError.
     """
     steps = 2 * (ranks - 1)
     # seconds = steps * latency + steps / ranks * n_bytes / bandwidth, divided by seconds on both sides.

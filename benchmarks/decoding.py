@@ -174,16 +174,11 @@ class DecodingResult:
 def bench_decoding(plan: _Plan, *, device: str = "cpu") -> DecodingResult:
     """Write with a cache, without one, and with `transformers`, and compare.
 
-    Args:
-        device: Where to write.
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-
-    Returns:
-        A record. ``ratio`` is (recomputing / fast) for the largest batch; ``peer_ratio`` is (generate of `transformers`
-        / fast) for a GPT-2 of the same weights and the smallest batch, None where `transformers` is not installed;
-        ``equal`` says whether all ways wrote the same tokens. Then the rows of each comparison; the time of one step at
-        several lengths, as figures.step_cost takes it; the machine, how busy it was, and the peer's version. Ratios are
-        medians over the rounds, by the clock; those that end in cpu_time leave out what the thread waited for others.
+    ``ratio`` is (recomputing / fast) for the largest batch; ``peer_ratio`` is (generate of `transformers` / fast) for a
+    GPT-2 of the same weights and the smallest batch, None where `transformers` is not installed; ``equal`` says whether
+    all ways wrote the same tokens. Then the rows of each comparison; the time of one step at several lengths, as
+    figures.step_cost takes it; the machine, how busy it was, and the peer's version. Ratios are medians over the
+    rounds, by the clock; those that end in cpu_time leave out what the thread waited for others.
     """
     torch.manual_seed(0)
     with torch.no_grad():

@@ -11,19 +11,7 @@ _TIMES_XAVIER = 3
 
 
 def gpt2_pair(vocab_size: int, d_model: int, n_heads: int, n_layers: int, d_hidden: int, max_length: int) -> Any:
-    """Draw a GPT-2.
-
-    Args:
-        vocab_size: V.
-        d_model: D.
-        n_heads: N.
-        n_layers: L.
-        d_hidden: F.
-        max_length: How many positions it has.
-
-    Returns:
-        Theirs and ours, with the same weights, in eval mode.
-    """
+    """Draw a GPT-2 of V, D, N, L and F with ``max_length`` positions: theirs and ours, same weights, in eval mode."""
     import transformers
 
     description = transformers.GPT2Config(
@@ -45,18 +33,9 @@ def gpt2_pair(vocab_size: int, d_model: int, n_heads: int, n_layers: int, d_hidd
 
 
 def llama_pair(vocab_size: int, d_model: int, n_heads: int, n_layers: int, d_hidden: int, max_length: int) -> Any:
-    """Draw a Llama. Its feed-forward network has three matrices, so it takes two thirds of the hidden width.
+    """Draw a Llama of V, D, N, L and F with ``max_length`` positions: theirs and ours, same weights, in eval mode.
 
-    Args:
-        vocab_size: V.
-        d_model: D.
-        n_heads: N.
-        n_layers: L.
-        d_hidden: F of a network with two matrices.
-        max_length: How many positions it has.
-
-    Returns:
-        Theirs and ours, with the same weights, in eval mode.
+    Its feed-forward network has three matrices, so it takes two thirds of the hidden width F of a network with two.
     """
     import transformers
 

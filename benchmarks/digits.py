@@ -109,15 +109,9 @@ def bench_digits(
 ) -> DigitsResult:
     """Train each model with each seed, and read the test pictures.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-        runs_file: Where runs are kept until all are done; an interrupted bench goes on from there.
-        weights: Where the transformer with the median accuracy is written to.
-        say: Takes a line about each run.
-
-    Returns:
-        A record. ``accuracy`` holds a share for each model and seed, ``losses`` the transformer's loss in each epoch.
-        ``ratio`` is the median share of errors, transformer over convolution.
+    The transformer with the median accuracy is written to ``weights``. ``accuracy`` holds a share for each model and
+    seed, ``losses`` the transformer's loss in each epoch. ``ratio`` is the median share of errors, transformer over
+    convolution.
     """
     runs = KeptRuns(runs_file, repr(plan), say)
     results = {

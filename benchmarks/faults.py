@@ -98,15 +98,9 @@ def bench_faults(
 ) -> FaultsResult:
     """Train a small language model soundly, and with each of six faults.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-        runs_file: A file for the runs that are done: an interrupted bench goes on from there.
-        say: Takes a line about each run.
-
-    Returns:
-        A record. ``runs`` holds one entry for each fault (and "healthy") and seed; ``padding`` is the share of padding
-        among the labels of the unseen sentences. ``ratio`` is the true loss at the end of the model whose labels were
-        not shifted over that of the sound one, means over seeds; ``cpu_seconds`` are those of this call.
+    ``runs`` holds one entry for each fault (and "healthy") and seed; ``padding`` is the share of padding among the
+    labels of the unseen sentences. ``ratio`` is the true loss at the end of the model whose labels were not shifted
+    over that of the sound one, means over seeds; ``cpu_seconds`` are those of this call.
     """
     begun = time.process_time()
     ids, vocabulary = _data(plan)

@@ -142,17 +142,7 @@ def bench_gpt2(
     runs_file: Path | None = None,
     say: Callable[[str], None] | None = None,
 ) -> GPT2Training:
-    """Train plain torch's GPT-2 and ours on the same batches, as they are, compiled, and in the fastest way.
-
-    Args:
-        plan: The sizes.
-        device: Where.
-        runs_file: A file for the runs that are done: an interrupted bench goes on from there.
-        say: Takes a line about each run.
-
-    Returns:
-        The record.
-    """
+    """Train plain torch's GPT-2 and ours on the same batches, as they are, compiled, and in the fastest way."""
     dtype = quick_dtype(device)
     ways = [replace(_TORCH, compiled=False), replace(_COURSE, compiled=False), _TORCH, _COURSE, _FASTEST]
     if dtype == torch.float32:
@@ -179,17 +169,7 @@ def bench_precision(
     runs_file: Path | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Precisions:
-    """Train our GPT-2 on the same batches in all number formats that torch knows here.
-
-    Args:
-        plan: The sizes.
-        device: Where.
-        runs_file: A file for the runs that are done: an interrupted bench goes on from there.
-        say: Takes a line about each run.
-
-    Returns:
-        The record.
-    """
+    """Train our GPT-2 on the same batches in all number formats that torch knows here."""
     ways = [replace(way, by_layer=True) for way in _PRECISIONS]
     runs = _runs(ways, range(len(ways))[::-1], plan, device, runs_file, say)
     ends = [run.losses[-10:] for run in runs]

@@ -26,14 +26,7 @@ class _Block(nn.Module):
 
 
 class PlainGPT2(nn.Module):
-    """GPT-2 in torch's own parts, with one product for queries, keys and values.
-
-    Args:
-        vocab_size: V.
-        width: D.
-        n_heads: N.
-        n_layers: L.
-        length: The most positions.
+    """GPT-2 (V, D, N, L, up to ``length`` positions) in torch's own parts, with one product for queries, keys, values.
 
     Source: Radford et al. 2019; Karpathy, nanoGPT (the same parts in the same order).
     """
@@ -53,14 +46,7 @@ class PlainGPT2(nn.Module):
                 nn.init.zeros_(weight)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Give the logits of each next token.
-
-        Args:
-            ids: (B, T).
-
-        Returns:
-            (B, T, V).
-        """
+        """Give the logits (B, T, V) of each next token of ids (B, T)."""
         x = self.wte(ids) + self.wpe(torch.arange(ids.shape[1], device=ids.device))
         for block in self.h:
             x = block(x)
@@ -68,14 +54,7 @@ class PlainGPT2(nn.Module):
 
 
 def same_in_ours(peer: PlainGPT2) -> DecoderLM:
-    """Make a DecoderLM with the peer's weights, on its device.
-
-    Args:
-        peer: The peer.
-
-    Returns:
-        A model with the same logits.
-    """
+    """Make a DecoderLM with the peer's weights, and so with the same logits, on its device."""
     # torch's Linear keeps (out, in); published GPT-2s keep (in, out), as we do.
     tensors = {
         name: tensor.mT if ".c_" in name and tensor.ndim == 2 else tensor for name, tensor in peer.state_dict().items()

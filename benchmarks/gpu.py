@@ -66,13 +66,10 @@ RunCommand = Callable[[list[str], float, Path], int]
 
 
 def main(arguments: list[str]) -> int:
-    """Run the parts.
+    """Run the parts: the arguments are the folder, then the parts; none means all of them.
 
-    Args:
-        arguments: The folder, then the parts; none means all of them. With --quick benchmarks have sizes of seconds.
-
-    Returns:
-        The exit status: how many parts failed or found no time; 2 for arguments that name no part.
+    With --quick benchmarks have sizes of seconds. The exit status is how many parts failed or found no time; 2 for
+    arguments that name no part.
     """
     quick = "--quick" in arguments
     paths = [argument for argument in arguments if argument != "--quick"]
@@ -92,17 +89,10 @@ def main(arguments: list[str]) -> int:
 
 
 def run_parts(out: Path, names: list[str], quick: bool, run: RunCommand, total_s: float = TOTAL_S) -> int:
-    """Run parts one after the other, each within its limit, and all within theirs.
+    """Run parts one after the other, each within its limit, and all within theirs; give how many failed or had no time.
 
-    Args:
-        out: The folder of the records and the log.
-        names: The parts.
-        quick: Whether benchmarks have sizes of seconds.
-        run: What runs a command, with its limit in seconds and the file of the log, and gives its exit status.
-        total_s: What all may take.
-
-    Returns:
-        How many failed or found no time.
+    ``out`` is the folder of the records and the log. ``run`` runs a command, with its limit in seconds and the file of
+    the log, and gives its exit status.
     """
     failed, begun_s = [], time.perf_counter()
     for name in names:
@@ -123,10 +113,7 @@ def run_parts(out: Path, names: list[str], quick: bool, run: RunCommand, total_s
 def record(part: str, file: Path, quick: bool) -> None:
     """Run one benchmark and add its record to a file of records.
 
-    Args:
-        part: Its name.
-        file: Where the records are.
-        quick: Whether to run it in seconds, on a CPU where there is no GPU.
+    If ``quick``, it runs in seconds, on a CPU where there is no GPU.
     """
     import torch
 

@@ -66,17 +66,13 @@ def bench_grading(
 ) -> dict[str, Any]:
     """Grade the same class twice and compare.
 
-    Args:
-        sources: Assignment names and their notebooks with solutions; the first is graded.
-        config: The nbgrader_config.py of the courses.
-        submissions: How many honest submissions both grade.
-        growth: Sizes of classes that this grader grades alone, for memory and cost per submission.
-        workers: How many at a time here; None takes the number of processors. Stock nbgrader knows one.
-        quick: A handful of submissions, to see that it runs.
+    ``sources`` are assignment names and their notebooks with solutions, of which the first is graded; ``config`` is the
+    nbgrader_config.py of the courses. Both grade ``submissions`` honest ones; this grader alone grades classes of the
+    sizes ``growth``, for memory and cost per submission, so many ``workers`` at a time, None takes the number of
+    processors: stock nbgrader knows one. ``quick`` is a handful of submissions, to see that it runs.
 
-    Returns:
-        A record: ``ratio`` is (seconds of stock / seconds of ours); ``same_scores`` whether both gave everybody the
-        same points; ``classes`` holds a ``ClassOf`` for each size of class.
+    ``ratio`` is (seconds of stock / seconds of ours); ``same_scores`` whether both gave everybody the same points;
+    ``classes`` holds a ``ClassOf`` for each size of class.
     """
     if quick:
         submissions, growth = 3, (3, 6)
@@ -162,8 +158,7 @@ def _grade(course: Course, name: str, workers: int | None) -> float:
 def _floors(course: Course, name: str, workers: int) -> Iterator[list[Floor]]:
     """The floor for half of a class before its grading and for the other half behind it: machines grow fast and slow.
 
-    Yields:
-        A list that holds both in the end.
+    The list holds both in the end.
     """
     students = len(course.students())
     floors = [_floor(course, name, workers, 0, students // 2)]

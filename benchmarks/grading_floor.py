@@ -67,11 +67,7 @@ class Floor:
 def works(assignment: str, release: str, texts: Sequence[str], seed: int) -> list[Work]:
     """What the grader would have submissions run.
 
-    Args:
-        assignment: Its name.
-        release: The notebook as students got it, as JSON text.
-        texts: Submissions.
-        seed: Draws the questions, as in grading.
+    ``release`` is the notebook as students got it, as JSON text; ``seed`` draws the questions, as in grading.
     """
     from softlookup_grader.course.notebooks import grade_id
     from softlookup_grader.data.work import RunSettings
@@ -94,18 +90,10 @@ def works(assignment: str, release: str, texts: Sequence[str], seed: int) -> lis
 
 
 def floor(assignment: str, release: str, texts: Sequence[str], workers: int, seed: int = 1) -> Floor:
-    """Measure the floor for these submissions, in the grader's own kind of sandbox.
+    """Measure the floor for these submissions, one after the other, in the grader's own kind of sandbox.
 
-    Args:
-        assignment: Its name.
-        release: The notebook as students got it, as JSON text.
-        texts: Submissions, one after the other.
-        workers: How many processes at a time.
-        seed: Draws the questions.
-
-    Raises:
-        SandboxError: If there is no sandbox here.
-        RuntimeError: If a submission's process did not come to its end.
+    ``release`` is the notebook as students got it, as JSON text; ``workers`` is how many processes at a time.
+    SandboxError if there is no sandbox here; RuntimeError if a submission's process did not come to its end.
     """
     from softlookup_grader.data.work import Limits, RunSettings
     from softlookup_grader.judging.zygotes import imports, read_release

@@ -112,16 +112,10 @@ class _Here:
 
 
 def parts(course: Course, assignment: str, code_s: float) -> dict[str, float]:
-    """Grade a class in this process, with clocks.
+    """Grade a class in this process, with clocks: seconds of each part, in the order of CLOCKS, and of the rest.
 
-    Args:
-        course: The course's folder, with submissions.
-        assignment: The assignment.
-        code_s: Seconds of the students' code alone, one after the other, which no clock outside of the sandbox tells
-            from the shell, the gates and the copies around it.
-
-    Returns:
-        Seconds of each part, in the order of CLOCKS, and of the rest.
+    ``code_s`` are seconds of the students' code alone, one after the other, which no clock outside of the sandbox tells
+    from the shell, the gates and the copies around it.
     """
     with _clocks() as clocks:
         grade_assignment(course, GradeRequest(assignment, seed=1, feedback=False), executor=_Here)

@@ -65,14 +65,7 @@ _QUICK = _Plan(60, 3, (("vocab_size", 120), ("d_model", 16), ("d_hidden", 24), (
 
 @benchmark("grid", _Plan(), quick=_QUICK)
 def bench_grid(sizes: _Plan) -> GridResult:
-    """Train by one recipe on one process, and on two by two.
-
-    Args:
-        sizes: Of the run.
-
-    Returns:
-        The record.
-    """
+    """Train by one recipe on one process, and on two by two."""
     changed: dict[str, Any] = dict(sizes.changed)
     recipe = replace(grammar_recipe(), dropout=0.0, **changed)
     pairs = [(pair.english, pair.french) for pair in grammar_splits(sizes.pairs, n_validation=1, n_test=1)[0]]

@@ -27,17 +27,14 @@ Measure = Callable[..., dict[str, Any]]
 def benchmark(
     name: str, whole: Any = None, *, quick: Any = None, cuda: Any = None, cuda_quick: Any = None
 ) -> Callable[[Callable[..., Any]], Measure]:
-    """Make a benchmark of a function.
+    """Make a benchmark of a function: one that takes ``quick`` in place of sizes.
 
-    Args:
-        name: What the record calls it.
-        whole: The sizes of the whole run, which the function takes first; None where it takes none.
-        quick: Those of a run of seconds, which shows the record's shape and measures nothing worth keeping.
-        cuda: Those of the whole run on a GPU, where they are others.
-        cuda_quick: Those of a quick run on a GPU, where they are others.
+    ``name`` is what the record calls it. ``whole`` are the sizes of the whole run, which the function takes first, None
+    where it takes none; ``quick`` those of a run of seconds, which shows the record's shape and measures nothing worth
+    keeping; ``cuda`` and ``cuda_quick`` those of both on a GPU, where they are others.
 
-    Returns:
-        What turns the function into one that takes ``quick`` in place of sizes.
+    Arguments that several benchmarks have: ``device`` is where to compute, ``runs_file`` where runs are kept as they
+    are done, so that an interrupted bench goes on from there, and ``say`` takes a line about each.
     """
 
     def made(measure: Callable[..., Any]) -> Measure:
@@ -76,11 +73,7 @@ def measured(record: Mapping[str, Any]) -> set[str]:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Let torch compute on so many threads.
-
-    Args:
-        count: At least 1.
-    """
+    """Let torch compute on so many threads, at least 1."""
     import torch
 
     before = torch.get_num_threads()
@@ -112,11 +105,7 @@ def surroundings(device: str) -> dict[str, Any]:
 def machine(device: str = "cpu") -> str:
     """Say which processor and system this is, how many cores may be used of those that there are, and which GPU.
 
-    Args:
-        device: Where a measurement is made.
-
-    Returns:
-        All of it in one line, with the number of torch's threads and Python's version.
+    All of it is in one line, with the number of torch's threads and Python's version.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     description = f"{platform.machine()}, {platform.system()}, {cores} cores of {os.cpu_count()}"

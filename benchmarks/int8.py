@@ -48,20 +48,11 @@ class Int8Result:
 
 @benchmark("int8", _Plan(), quick=_Plan(splits=("val",), pairs=4))
 def bench_int8(plan: _Plan, folder: Path | None, *, say: Callable[[str], None]) -> Int8Result:
-    """Translate with both and score both.
+    """Translate with both and score both, on the pairs in English and French of a folder.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-        folder: Where the pairs are, in English and French.
-        say: Is told of each set.
-
-    Returns:
-        A record. ``sets`` holds for each set its number of pairs, both scores, and the fraction of translations that
-        are the same. ``ratio`` is int8 / float32 on the last set, ``least`` the least difference of int8 - float32.
-
-    Raises:
-        ValueError: If there is no folder.
-        FileNotFoundError: If a file is missing in it.
+    ``sets`` holds for each set its number of pairs, both scores, and the fraction of translations that are the same.
+    ``ratio`` is int8 / float32 on the last set, ``least`` the least difference of int8 - float32. ValueError if there
+    is no folder; FileNotFoundError if a file is missing in it.
     """
     if folder is None:
         raise ValueError("bench int8 needs a folder of pairs: add --data FOLDER")

@@ -13,10 +13,8 @@ from benchmarks.harness import plain
 class KeptRuns:
     """Does each run once: what a file already holds is read, what it does not is done and written at once.
 
-    Args:
-        path: The file; None keeps nothing. It is written whole or not at all.
-        plan: What the runs were started with. A file of another plan is not used, and is written over.
-        show: Takes a line about each run that was done; None is silent.
+    The file is written whole or not at all; without one nothing is kept. A file of another ``plan``, what the runs were
+    started with, is not used, and is written over. ``show`` takes a line about each run that was done; None is silent.
     """
 
     def __init__(self, path: Path | None, plan: str, show: Callable[[str], None] | None = None) -> None:
@@ -32,14 +30,9 @@ class KeptRuns:
                 self._say(f"{len(self._runs)} runs were done before: {path}")
 
     def do(self, key: str, run: Callable[[], Any]) -> Any:
-        """Give the result of a run, done now or before.
+        """Give the result of a run ("vit, seed 3") as plain JSON, whether it was done now or before.
 
-        Args:
-            key: Its name, such as "vit, seed 3".
-            run: Does it; the result is a dataclass, or what JSON can hold.
-
-        Returns:
-            The result as plain JSON, whether it was done now or before.
+        It is a dataclass, or what JSON can hold.
         """
         if key not in self._runs:
             begun_s = time.perf_counter()

@@ -119,14 +119,7 @@ class CompiledKernels:
 def bench_kernels(plan: _Plan) -> CompiledKernels:
     """Compile the published kernels and read the machine code.
 
-    Args:
-        plan: What, and for what.
-
-    Returns:
-        The record.
-
-    Raises:
-        ModuleNotFoundError: If Triton is not installed; the message says how to install it.
+    If Triton is not installed, a ModuleNotFoundError says how to install it.
     """
     if importlib.util.find_spec("triton") is None:
         raise ModuleNotFoundError(MISSING)

@@ -108,15 +108,7 @@ class Launches:
 
 @benchmark("launches", _CPU, quick=_QUICK, cuda=_CUDA, cuda_quick=_QUICK)
 def bench_launches(plan: _Plan, *, device: str = "cpu") -> Launches:
-    """Continue a text in several ways, one after the other.
-
-    Args:
-        plan: The sizes.
-        device: Where.
-
-    Returns:
-        The record.
-    """
+    """Continue a text in several ways, one after the other."""
     dtype = quick_dtype(device)
     rate = _copy_rate(plan.copied, device)
     models = tuple(_written(name, config, plan, device, dtype, rate) for name, config in plan.models)

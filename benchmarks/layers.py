@@ -67,14 +67,9 @@ class LayersResult:
 def bench_layers(plan: _Plan, *, device: str = "cpu") -> LayersResult:
     """Clock four layers at growing lengths.
 
-    Args:
-        device: Where to compute.
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-
-    Returns:
-        A record. ``ratio`` is (LSTM / attention) for forward and backward at the length that equals the width, or at
-        the last one where none does. ``forward`` and ``training`` hold, for each layer, the median milliseconds of a
-        batch at each of ``lengths``, by the clock, and under ``cpu`` by the seconds that the thread was running.
+    ``ratio`` is (LSTM / attention) for forward and backward at the length that equals the width, or at the last one
+    where none does. ``forward`` and ``training`` hold, for each layer, the median milliseconds of a batch at each of
+    ``lengths``, by the clock, and under ``cpu`` by the seconds that the thread was running.
     """
     torch.manual_seed(0)
     layers = _layers(plan, torch.device(device))

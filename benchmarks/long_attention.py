@@ -84,14 +84,9 @@ def _written_out(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 def bench_long(plan: _Plan, *, device: str = "cpu") -> LongAttentionResult:
     """Measure time and memory of one call of each kind of attention, at growing lengths.
 
-    Args:
-        device: Where to compute.
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-
-    Returns:
-        A record. ``seconds`` and ``bytes`` hold a number for each way and length, None where it would not fit;
-        ``apart`` the largest difference between ways that must agree. ``ratio`` is the time of full attention over
-        that of linear attention at the longest text that both were given.
+    ``seconds`` and ``bytes`` hold a number for each way and length, None where it would not fit; ``apart`` the largest
+    difference between ways that must agree. ``ratio`` is the time of full attention over that of linear attention at
+    the longest text that both were given.
     """
     with one_thread():
         return _measured(plan, device)

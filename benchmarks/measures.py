@@ -11,18 +11,11 @@ from softlookup.training.data import Batch
 
 
 def step_flops(batch: Batch, config: Config, *, padded_labels: bool) -> float:
-    """Count the operations of the matrix products in a training step; a multiply-add is two.
+    """Count the operations of the matrix products in a training step of an encoder-decoder; a multiply-add is two.
 
-    Args:
-        batch: The batch.
-        config: The model; an encoder-decoder with as many key-value heads as query heads.
-        padded_labels: Whether logits are made at every position, or for real labels alone.
-
-    Returns:
-        Forward and backward: three times the forward products, with the full square of scores.
-
-    Raises:
-        ValueError: If the batch has no sources.
+    It has as many key-value heads as query heads. Forward and backward are three times the forward products, with the
+    full square of scores; logits are made at every position if there are ``padded_labels``, else for real labels alone.
+    A batch without sources is a ValueError.
     """
     if batch.source_ids is None:
         raise ValueError("the batch has no source_ids: an encoder-decoder is counted")
@@ -42,14 +35,7 @@ def step_flops(batch: Batch, config: Config, *, padded_labels: bool) -> float:
 def product_rate(dtype: torch.dtype, device: torch.device | str, sizes: Sequence[int], seconds: float) -> float:
     """Measure how many operations a second this machine does in square matrix products: the best that it shows.
 
-    Args:
-        dtype: Of the matrices.
-        device: Where they are.
-        sizes: How long their sides are, one after another.
-        seconds: How long each size is tried.
-
-    Returns:
-        Operations a second; a multiply-add is two.
+    ``sizes`` are the sides, each tried for so many seconds; a multiply-add is two operations.
     """
     best = 0.0
     for size in sizes:
@@ -66,25 +52,13 @@ def product_rate(dtype: torch.dtype, device: torch.device | str, sizes: Sequence
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Give the value that a share of all lie at or under.
-
-    Args:
-        values: At least one.
-        share: From 0 to 1.
-
-    Returns:
-        One of the values.
-    """
+    """Give the value, of at least one, that a share, 0 to 1, of all lie at or under."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def wait(on: Batch | Tensor) -> None:
-    """Wait until a GPU has finished its work; on a CPU there is nothing to wait for.
-
-    Args:
-        on: Something that lies on the device.
-    """
+    """Wait until the GPU that something lies on has finished its work; on a CPU there is nothing to wait for."""
     device = on.target_ids.device if isinstance(on, Batch) else on.device
     if device.type == "cuda":
         torch.cuda.synchronize(device)

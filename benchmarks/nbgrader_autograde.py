@@ -81,13 +81,7 @@ class StockAutograder:
     def grade(self, course: Course, assignment: str, student: str) -> Record:
         """Grade one submission; grading it again gives the same, and leaves what a person gave as it is.
 
-        Args:
-            course: The course's folder.
-            assignment: Name of the assignment, "04_one_head".
-            student: The student's id.
-
-        Returns:
-            The record. A notebook that cannot be graded is refused, with the reason; it never raises for one.
+        A notebook that cannot be graded is refused, with the reason; it never raises for one.
         """
         begun = time.perf_counter()
         path = course.notebook("submitted", student, assignment)
@@ -157,15 +151,9 @@ def _is_exception(line: str) -> bool:
 
 
 def read_record(course: Course, assignment: str, student: str) -> Record:
-    """Put a record together from the gradebook (points) and the autograded notebook (verdicts).
+    """Put a record, with status graded, together from the gradebook (points) and the autograded notebook (verdicts).
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        student: The student's id.
-
-    Returns:
-        The record, with status graded. A task without a verdict is "error", "timeout" or "stopped".
+    A task without a verdict is "error", "timeout" or "stopped".
     """
     cells = _cells(course.notebook("autograded", student, assignment))
     tasks: dict[str, TaskMark] = {}

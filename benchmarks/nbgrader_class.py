@@ -35,19 +35,9 @@ def grade_class(
 ) -> Report:
     """Grade everybody's submission of one assignment with an autograder that writes the gradebook itself.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment, "04_one_head".
-        autograder: Grades one submission.
-        workers: How many at a time; None takes the number of processors.
-        seed: Kept in the report.
-        done: Called after each submission with how many are done, how many there are, and its record.
-
-    Returns:
-        The report, in the order of the class.
-
-    Raises:
-        CourseError: If the gradebook does not know the assignment, or nobody is in the class.
+    The report is in the order of the class, and keeps ``seed``. None takes as many ``workers`` as processors; ``done``
+    is called after each submission with how many are done, how many there are, and its record. CourseError if the
+    gradebook does not know the assignment, or nobody is in the class.
     """
     course.require(assignment)
     students = course.students()

@@ -73,13 +73,8 @@ class NormRun:
 def bench_norms(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """Train small encoders with the norm after and before each sublayer.
 
-    Args:
-        device: Where to compute.
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-
-    Returns:
-        A record. ``runs`` holds each ``NormRun``. ``ratio`` is the median final loss of post-LN over that of pre-LN at
-        the greatest depth and rate, without a warm-up.
+    ``runs`` holds each ``NormRun``. ``ratio`` is the median final loss of post-LN over that of pre-LN at the greatest
+    depth and rate, without a warm-up.
     """
     begun = time.process_time()
     runs = [
@@ -116,14 +111,9 @@ def bench_norms(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
 
 
 def guessing(plan: _Plan, draws: int = 20_000) -> float:
-    """Say what it costs to know the place of a number, and nothing of the sequence.
+    """Say what it costs, in mean nats, to know the place of a number, and nothing of the sequence.
 
-    Args:
-        plan: Length and values.
-        draws: How many sequences the frequencies are counted on.
-
-    Returns:
-        The mean cross-entropy, in nats.
+    Frequencies are counted on ``draws`` sequences.
     """
     _, sorted_ids = _sequences(plan, draws, torch.Generator().manual_seed(0))
     counts = F.one_hot(sorted_ids, plan.values).double().mean(dim=0)
@@ -131,17 +121,7 @@ def guessing(plan: _Plan, draws: int = 20_000) -> float:
 
 
 def model_of(plan: _Plan, pre_norm: bool, depth: int, seed: int) -> EncoderLM:
-    """Make one encoder; a seed draws the same numbers for both orders.
-
-    Args:
-        plan: The sizes.
-        pre_norm: Which order.
-        depth: L.
-        seed: Draws the weights.
-
-    Returns:
-        The model, without dropout.
-    """
+    """Make one encoder of L layers, without dropout; a seed draws the same numbers for both orders of the norms."""
     torch.manual_seed(seed)
     return EncoderLM(
         Config(

@@ -52,14 +52,8 @@ _QUICK = _Plan(steps=2, seeds=(1, 2), test_pictures=1)
 def train_pair(pair: ImageTextPair, seed: int, steps: int, rate: float = 3e-3) -> list[float]:
     """Train on batches in which every thing of the training stands once, so that no caption is there twice.
 
-    Args:
-        pair: The encoders; they are changed.
-        seed: Draws pictures and captions.
-        steps: How many batches.
-        rate: The highest learning rate.
-
-    Returns:
-        The loss of each step, in nats.
+    The pair is changed; ``seed`` draws pictures and captions, ``rate`` is the highest one. It gives the loss of each
+    step, in nats.
     """
     rng = np.random.default_rng(seed)
     things = training_things()
@@ -79,14 +73,7 @@ def labels_of(colours: Sequence[str]) -> list[Thing]:
 
 
 def asked_of(test: str) -> tuple[list[Thing], list[Thing]]:
-    """What the pictures of a test say, and the labels to choose among.
-
-    Args:
-        test: One of TESTS.
-
-    Returns:
-        Things to paint, and labels; each thing is one of them.
-    """
+    """What the pictures of one of TESTS say, and the labels to choose among; each thing is one of them."""
     labels = labels_of(known_colours())
     hidden = set(kept_back())
     if test == "seen":
@@ -99,17 +86,7 @@ def asked_of(test: str) -> tuple[list[Thing], list[Thing]]:
 
 @torch.no_grad()
 def share_right(pair: ImageTextPair, test: str, per_thing: int, rng: np.random.Generator) -> float:
-    """Let the pair choose a label for new pictures.
-
-    Args:
-        pair: Trained encoders.
-        test: One of TESTS.
-        per_thing: Pictures of each thing.
-        rng: Draws the pictures.
-
-    Returns:
-        The share that got their own label.
-    """
+    """Let trained encoders choose a label for new pictures of one of TESTS: the share that got their own."""
     things, labels = asked_of(test)
     shown = [thing for thing in things for _ in range(per_thing)]
     chosen = pair.classify(draw(shown, rng), encode([label.caption() for label in labels])).argmax(dim=-1)
@@ -156,16 +133,10 @@ def bench_pairs(
 ) -> PairsResult:
     """Train the pair with each seed, and let it choose labels.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-        runs_file: Where runs are kept until all are done; an interrupted bench goes on from there.
-        weights: Where the pair with the median share on labels never put together is written to.
-        say: Takes a line about each run.
-
-    Returns:
-        A record. ``right`` holds for each test and seed the share of right labels, ``chance`` one over the number of
-        labels, ``loss`` the mean of every twentieth part of each run. ``ratio`` is the median share right on pairs
-        that training never put together, over that on pairs it did.
+    The pair with the median share on labels never put together is written to ``weights``. ``right`` holds for each test
+    and seed the share of right labels, ``chance`` one over the number of labels, ``loss`` the mean of every twentieth
+    part of each run. ``ratio`` is the median share right on pairs that training never put together, over that on pairs
+    it did.
     """
     runs = KeptRuns(runs_file, repr(plan), say)
     results = [PairRun(**runs.do(f"seed {seed}", partial(_record, plan, seed))) for seed in plan.seeds]

@@ -90,16 +90,11 @@ class PositionsResult:
 def bench_positions(plan: _Plan) -> PositionsResult:
     """Train a decoder for each method, seed and kind of sequence, and read on beyond the trained length.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-
-    Returns:
-        A record. ``back`` holds shares of right answers, ``text`` the mean cross-entropy of a character in nats; in
-        both, for each method, ``curve`` has one number for each bin of positions and each seed (bins are equally wide,
-        and the first quarter of them lies within the trained length), and ``trained``, ``twice`` and ``four_times`` the
-        mean over the second half of the trained length, over what lies between it and its double, and over the second
-        half of the whole, one for each seed. ``ratio`` is the loss at four times the trained length, best method to
-        sinusoids, on text.
+    ``back`` holds shares of right answers, ``text`` the mean cross-entropy of a character in nats; in both, for each
+    method, ``curve`` has one number for each bin of positions and each seed (bins are equally wide, and the first
+    quarter of them lies within the trained length), and ``trained``, ``twice`` and ``four_times`` the mean over the
+    second half of the trained length, over what lies between it and its double, and over the second half of the whole,
+    one for each seed. ``ratio`` is the loss at four times the trained length, best method to sinusoids, on text.
     """
     begun_s = time.perf_counter()
     curves_of: dict[str, dict[str, MethodCurves]] = {kind: {} for kind in KINDS}

@@ -92,15 +92,9 @@ class Writing:
 def bench_prefill(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """Read a prompt in pieces of several sizes, and take one step with several texts side by side.
 
-    Args:
-        device: Where to run.
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-
-    Returns:
-        A record. ``ratio`` is (one token at a time / all at once), for reading the prompt. ``reading`` is a
-        ``PrefillReading`` and ``writing`` a ``Writing``: medians of what the thread itself ran, since steps are short
-        and a busy machine interrupts them. ``largest_difference`` is how far the last logits lie apart, over all sizes
-        of pieces.
+    ``ratio`` is (one token at a time / all at once), for reading the prompt. ``reading`` is a ``PrefillReading`` and
+    ``writing`` a ``Writing``: medians of what the thread itself ran, since steps are short and a busy machine
+    interrupts them. ``largest_difference`` is how far the last logits lie apart, over all sizes of pieces.
     """
     torch.manual_seed(0)
     config = Config(

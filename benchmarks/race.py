@@ -32,27 +32,16 @@ class Raced:
         return all(torch.equal(first, other) for other in others)
 
     def ms(self, parts: int, ending: str) -> dict[str, float]:
-        """Give the median time of each way.
+        """Give the median milliseconds of each way for each of so many equal parts of a call, such as tokens.
 
-        Args:
-            parts: Into how many equal parts a call is divided, such as tokens.
-            ending: What follows the way's name in the result.
-
-        Returns:
-            Milliseconds for each part, by name.
+        ``ending`` follows the way's name in the result.
         """
         return {name + ending: 1e3 * statistics.median(each) / parts for name, each in self.seconds.items()}
 
     def ratio(self, slow: str, fast: str, name: str = "ratio") -> dict[str, float]:
-        """Say how many times as long one way takes as another.
+        """Say how many times as long ``slow`` takes as ``fast``, under ``name``.
 
-        Args:
-            slow: The way whose time is divided.
-            fast: The way that it is divided by.
-            name: What the ratio is called in the result.
-
-        Returns:
-            The median over the rounds, the least, the most, and the median by the seconds that the thread was running.
+        The median over the rounds, the least, the most, and the median by the seconds that the thread was running.
         """
         ratios = [a / b for a, b in zip(self.seconds[slow], self.seconds[fast], strict=True)]
         of_cpu = [a / b for a, b in zip(self.cpu_seconds[slow], self.cpu_seconds[fast], strict=True)]
@@ -67,15 +56,7 @@ class Raced:
 def race(ways: Mapping[str, Callable[[], Tensor]], rounds: int) -> Raced:
     """Do the same in several ways, in turn: A B C, A B C, ...
 
-    Args:
-        ways: What to call, by name. Each is called once before the clock starts.
-        rounds: How often each is clocked.
-
-    Returns:
-        Results and times.
-
-    Raises:
-        ValueError: If rounds is below 1.
+    Each is called once before the clock starts, and clocked in each of the rounds: below 1 it is a ValueError.
     """
     if rounds < 1:
         raise ValueError(f"rounds must be at least 1; got {rounds}")
@@ -88,13 +69,9 @@ def race(ways: Mapping[str, Callable[[], Tensor]], rounds: int) -> Raced:
 
 
 def clocked(way: Callable[[], Tensor]) -> tuple[Tensor, float, float]:
-    """Clock one call. A GPU is waited for; nothing should be left to do on it from before.
+    """Clock one call: the result, the seconds by the clock, and those that the calling thread was running.
 
-    Args:
-        way: What to call.
-
-    Returns:
-        The result, the seconds by the clock, and those that the calling thread was running.
+    A GPU is waited for; nothing should be left to do on it from before.
     """
     begun_s, begun_cpu_s = time.perf_counter(), time.thread_time()
     result = way()

@@ -77,15 +77,12 @@ class RefinementResult:
 def bench_refinement() -> RefinementResult:
     """Follow the vectors of some words through all layers of MiniLM.
 
-    Returns:
-        A record; all cosines are lists with one number for each state, from the embedding to the last layer.
-        ``pairs`` and ``controls`` hold for each word the cosine between its two vectors; ``start`` the mean cosine of
-        a token to its own embedding; ``step`` to its state one layer before; ``others`` the mean cosine between two
-        different tokens of one sentence; ``lengths`` the mean length of a vector; ``attention`` and ``feed_forward``
-        the length of what each sublayer adds; ``near`` the nearest rows of the embedding table to each word's state.
-
-    Raises:
-        ModuleNotFoundError: If the model's files are not installed; the message says how to install them.
+    All cosines are lists with one number for each state, from the embedding to the last layer. ``pairs`` and
+    ``controls`` hold for each word the cosine between its two vectors; ``start`` the mean cosine of a token to its own
+    embedding; ``step`` to its state one layer before; ``others`` the mean cosine between two different tokens of one
+    sentence; ``lengths`` the mean length of a vector; ``attention`` and ``feed_forward`` the length of what each
+    sublayer adds; ``near`` the nearest rows of the embedding table to each word's state. If the model's files are not
+    installed, a ModuleNotFoundError says how to install them.
     """
     model = load_minilm()
     sentences = sorted({sentence for _, *both in (*PAIRS, *CONTROLS) for sentence in both})

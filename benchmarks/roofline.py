@@ -176,21 +176,15 @@ class RooflineResult:
 def bench_roofline(plan: _Plan, *, device: str = "cpu") -> RooflineResult:
     """Measure this machine's roof, three passes against one, and a grid of streams and products beside predictions.
 
-    Args:
-        device: "cpu" (one thread) or a CUDA device.
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
+    On "cpu" (one thread) or a CUDA device; if there is none such it is a ValueError, "there is no device cuda here;
+    wanted cpu".
 
-    Returns:
-        A record. ``bandwidth`` (bytes/s, of the stream a + 3 b) and ``rates`` (FLOP/s of a large product, by kind of
-        number) with median and quartiles; ``points`` with predicted and measured seconds and the ratio of the two,
-        median and quartiles over the rounds; ``errors``, the median over the grid of how far measured lies from
-        predicted; ``launch``, the time to start an operation, fitted to half of the points and judged by the others;
-        ``fused``, times of E = D + (A + B) * C in passes and in one; ``left_out``, an example of each thing that the
-        roof does not know. ``ratio`` is how much quicker one pass was than three, in compiled code (in numpy where
-        there is no compiler).
-
-    Raises:
-        ValueError: If there is no such device here: "there is no device cuda here; wanted cpu".
+    ``bandwidth`` (bytes/s, of the stream a + 3 b) and ``rates`` (FLOP/s of a large product, by kind of number) with
+    median and quartiles; ``points`` with predicted and measured seconds and the ratio of the two, median and quartiles
+    over the rounds; ``errors``, the median over the grid of how far measured lies from predicted; ``launch``, the time
+    to start an operation, fitted to half of the points and judged by the others; ``fused``, times of E = D + (A + B) *
+    C in passes and in one; ``left_out``, an example of each thing that the roof does not know. ``ratio`` is how much
+    quicker one pass was than three, in compiled code (in numpy where there is no compiler).
     """
     import torch
 

@@ -89,16 +89,10 @@ def bench_schedules(
 ) -> SchedulesResult:
     """Train small translators at several peaks of the learning rate, with a warm-up and without.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-        runs_file: A file for the runs that are done: an interrupted bench goes on from there.
-        say: Takes a line about each run.
-
-    Returns:
-        A record. ``runs`` holds one entry for each run: warmup (0 is none), peak, seed, ``curve`` (the mean training
-        loss of each ten steps, in nats a token) and ``loss`` on sentences that were not trained on, None where the
-        loss ceased to be a number. ``ratio`` is the loss without a warm-up over that with one, at the peak that is
-        best with one; ``cpu_seconds`` are those of this call.
+    ``runs`` holds one entry for each run: warmup (0 is none), peak, seed, ``curve`` (the mean training loss of each ten
+    steps, in nats a token) and ``loss`` on sentences that were not trained on, None where the loss ceased to be a
+    number. ``ratio`` is the loss without a warm-up over that with one, at the peak that is best with one;
+    ``cpu_seconds`` are those of this call.
     """
     begun = time.process_time()
     batches, validation, vocabulary = _data(plan)

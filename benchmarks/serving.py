@@ -140,17 +140,12 @@ class ServingResult:
 def bench_serving(plan: _Plan) -> ServingResult:
     """Serve requests under rising loads, beside what the simulator says.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-
-    Returns:
-        A record. ``costs`` are the seconds of a step fitted to all timed steps, and ``step_error`` the median relative
-        error over these. ``loads`` has, for each share of ``capacity`` (requests a second that the simulator finishes
-        when all come at once), the four percentiles of latency ``predicted`` and ``measured``, tokens a second and
-        refusals, each the median of the rounds. ``policies`` has tokens a second of batches that wait and of continuous
-        ones when all requests come at once; ``ratio`` is continuous over waiting. ``prefix`` says what sharing a common
-        beginning saves, ``chunks`` what cutting a long prompt does to the time between tokens, ``waste`` which share of
-        taken slots stays empty.
+    ``costs`` are the seconds of a step fitted to all timed steps, and ``step_error`` the median relative error over
+    these. ``loads`` has, for each share of ``capacity`` (requests a second that the simulator finishes when all come at
+    once), the four percentiles of latency ``predicted`` and ``measured``, tokens a second and refusals, each the median
+    of the rounds. ``policies`` has tokens a second of batches that wait and of continuous ones when all requests come
+    at once; ``ratio`` is continuous over waiting. ``prefix`` says what sharing a common beginning saves, ``chunks``
+    what cutting a long prompt does to the time between tokens, ``waste`` which share of taken slots stays empty.
     """
     writer = load_writer()
     with one_thread():

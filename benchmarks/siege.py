@@ -82,17 +82,13 @@ def bench_siege(
 ) -> dict[str, Any]:
     """Measure what hostile submissions cost a class.
 
-    Args:
-        sources: Assignment names and their notebooks with solutions; 04_one_head is attacked, or the first one, and
-            beside it those whose chapters have attacks of their own.
-        config: The nbgrader_config.py of the courses.
-        workers: How many submissions are graded at a time; None takes the number of processors.
-        quick: Two attacks of each kind and a class of four, to see that it runs.
-        say: Is handed a line about each batch, for whoever waits.
+    ``sources`` are assignment names and their notebooks with solutions; 04_one_head is attacked, or the first one, and
+    beside it those whose chapters have attacks of their own. ``config`` is the nbgrader_config.py of the courses. None
+    takes as many ``workers`` as processors. ``quick`` is two attacks of each kind and a class of four, to see that it
+    runs. ``say`` is handed a line about each batch.
 
-    Returns:
-        A record. ``ratio`` is (seconds that the worst submission costs / the seconds that limits allow); ``kinds`` has
-        the slowest submission of each kind, as a ``Besieged``.
+    ``ratio`` is (seconds that the worst submission costs / the seconds that limits allow); ``kinds`` has the slowest
+    submission of each kind, as a ``Besieged``.
     """
     name = "04_one_head" if "04_one_head" in sources else min(sources)
     attacked = {name: None, **{other: kinds for other, kinds in OF_CHAPTERS.items() if other in sources}}
@@ -155,8 +151,7 @@ class _Siege:
     def slowest(self, most: int | None) -> tuple[dict[str, tuple[HostileHandIn, float]], int]:
         """Grade the hostile hand-ins, at most so many of each kind.
 
-        Returns:
-            For each kind the hand-in that took longest and its seconds, and how many hand-ins there were.
+        For each kind the hand-in that took longest and its seconds, and how many hand-ins there were.
         """
         course, kinds = self._course("hostile"), dict[str, str]()
         for kind, hand_in in self._hostile():

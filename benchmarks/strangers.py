@@ -141,13 +141,9 @@ class StrangersMeasured:
 
 
 def read_answers(paths: Iterable[Path]) -> list[StrangerAnswer]:
-    """Read sets of answers.
+    """Read sets of answers, in files or folders of files.
 
-    Args:
-        paths: Files, or folders of files.
-
-    Raises:
-        ValueError: If a cell does not begin as it has to, or there is no answer.
+    A ValueError if a cell does not begin as it has to, or there is no answer.
     """
     files = [file for path in paths for file in (sorted(path.glob("*.py")) if path.is_dir() else [path])]
     answers = [answer for file in files for answer in _answers_of(file)]
@@ -213,10 +209,8 @@ def verdicts_on(
 ) -> list[StrangerVerdict]:
     """Judge answers in processes of their own; those of one chapter share one, and what was computed for its tasks.
 
-    Args:
-        answers: The answers.
-        workers: How many processes at once; None means as many as there are processors.
-        limit_s: After how many seconds without a verdict a process is stopped.
+    None is as many processes at once as there are processors; after ``limit_s`` seconds without a verdict one is
+    stopped.
     """
     ordered = sorted(answers, key=lambda answer: answer.task)
     groups = [list(group) for _, group in groupby(ordered, key=_chapter)]
@@ -288,18 +282,11 @@ def _row(each: StrangerVerdict) -> dict[str, Any]:
 def bench_strangers(
     answers: Sequence[Path] = (), quick: bool = False, say: Callable[[str], None] = lambda line: None
 ) -> StrangersMeasured:
-    """Judge a set of answers as at home.
+    """Judge a set of answers, in files or folders of them, as at home; none means the set of the course's own tests.
 
-    Args:
-        answers: Files of answers, or folders of them; none means the set of the course's own tests.
-        quick: Judge one answer to each task of the first chapter alone.
-        say: Gets each verdict that fell short, in a line.
-
-    Returns:
-        A record: ``ratio`` is (wrong answers that passed and right ones that did not) / (all answers).
-
-    Raises:
-        ValueError: If a cell does not begin as it has to, or there is no answer.
+    ``quick`` judges one answer to each task of the first chapter alone; ``say`` gets each verdict that fell short, in a
+    line. ``ratio`` is (wrong answers that passed and right ones that did not) / (all answers). A ValueError if a cell
+    does not begin as it has to, or there is no answer.
     """
     every = read_answers(answers or (ANSWERS,))
     if quick:

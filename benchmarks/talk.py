@@ -62,17 +62,10 @@ class TalkResult:
 def bench_talk(plan: _Plan) -> TalkResult:
     """Continue a chat prompt with SmolLM2, by our code and by `transformers`.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-
-    Returns:
-        A record. ``ratio`` is (generate of `transformers` / ours) by the clock, the median over the rounds, with the
-        least and the most; ``plain_ratio`` is the same for the model's own step. ``tokens_per_s`` says how many each
-        way writes in a second, the reading of the prompt included; ``equal`` whether all wrote the same.
-
-    Raises:
-        ModuleNotFoundError: If the model's package or `transformers` is not installed.
-        ValueError: If the package holds another file.
+    ``ratio`` is (generate of `transformers` / ours) by the clock, the median over the rounds, with the least and the
+    most; ``plain_ratio`` is the same for the model's own step. ``tokens_per_s`` says how many each way writes in a
+    second, the reading of the prompt included; ``equal`` whether all wrote the same. ModuleNotFoundError if the model's
+    package or `transformers` is not installed; ValueError if the package holds another file.
     """
     chat = load_smollm2()  # first, since it says what to install
     import transformers

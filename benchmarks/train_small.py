@@ -15,18 +15,11 @@ def train_small(
     clip: float | None = 1.0,
     after: Callable[[], None] | None = None,
 ) -> list[float]:
-    """Train for some steps.
+    """Train a model for some steps, and give the loss of each.
 
-    Args:
-        model: What learns; it is changed.
-        loss: Draws a batch and gives its mean loss.
-        steps: How many batches.
-        rates: Schedules, each with the optimizer whose rate it sets.
-        clip: The longest gradient of all weights together; None leaves it as it is.
-        after: Called after each step.
-
-    Returns:
-        The loss of each step.
+    ``loss`` draws a batch and gives its mean loss; ``rates`` are schedules, each with the optimizer whose rate it sets;
+    ``clip`` is the longest gradient of all weights together, None leaves it as it is; ``after`` is called after each
+    step.
     """
     losses = []
     for _ in range(steps):

@@ -168,20 +168,12 @@ def bench_training(plan: _Plan, folder: str | Path | None = None, *, device: str
     with the dropout that nn.Transformer has by itself, and torch under autocast. Then a plain pipeline, padded and
     unbucketed, is trained until it reaches the validation loss that the fast run ended with.
 
-    Args:
-        folder: Where train.en and train.fr are, and val.en and val.fr. None takes the generated grammar, whose
-            vocabulary is small; the record says so.
-        device: Where to train.
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
+    ``folder`` has train.en and train.fr, val.en and val.fr (FileNotFoundError if not, ValueError if there are too few
+    pairs). None takes the generated grammar, whose vocabulary is small; the record says so.
 
-    Returns:
-        A record: ``ratio`` is the median over the batches of (seconds of torch's step / seconds of ours);
-        ``time_ratio`` is (seconds of the plain pipeline / seconds of ours) to the same validation loss; then rates,
-        losses, shares of the machine's measured rate of matrix products, the machine and the peer's version.
-
-    Raises:
-        FileNotFoundError: If the folder has not the files.
-        ValueError: If there are too few pairs.
+    ``ratio`` is the median over the batches of (seconds of torch's step / seconds of ours); ``time_ratio`` is (seconds
+    of the plain pipeline / seconds of ours) to the same validation loss; then rates, losses, shares of the machine's
+    measured rate of matrix products, the machine and the peer's version.
     """
     tokenizer, training, validation_pairs, data = _data(folder, plan)
     batches = BucketedBatches(training, pad_id=tokenizer.pad_id, tokens_per_batch=plan.tokens_per_batch)

@@ -15,14 +15,10 @@ from softlookup.training.data import Batch
 class TorchTransformer(nn.Module):
     """An encoder-decoder of torch's nn.Transformer, with tied embeddings and sinusoidal positions.
 
-    Args:
-        config: Pre-LN, LayerNorm, ReLU, biases in attention and feed-forward network, sinusoidal positions, tied and
-            scaled embeddings: what nn.Transformer can be made of.
-        dropout_everywhere: Whether attention weights and hidden numbers are dropped too, as nn.Transformer does by
-            itself. False leaves it at the places of the paper, so that both models do the same work.
-
-    Raises:
-        ValueError: If the description asks for something that nn.Transformer has not.
+    The config is one that nn.Transformer can be made of, or it is a ValueError: pre-LN, LayerNorm, ReLU, biases in
+    attention and feed-forward network, sinusoidal positions, tied and scaled embeddings. With ``dropout_everywhere``
+    attention weights and hidden numbers are dropped too, as nn.Transformer does by itself; without it dropout stays at
+    the places of the paper, so that both models do the same work.
     """
 
     positions: Tensor
@@ -72,15 +68,7 @@ class TorchTransformer(nn.Module):
                     part.dropout.p = 0.0
 
     def forward(self, source_ids: Int[Tensor, "B S"], target_ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
-        """Say, for each position of the target, which word comes next.
-
-        Args:
-            source_ids: The sentences, filled up with pad_id.
-            target_ids: What the decoder is given, filled up with pad_id.
-
-        Returns:
-            Logits.
-        """
+        """Give the logits of the word that comes next at each position of the target; ids are filled up with pad_id."""
         hidden_BS, length = source_ids == self.config.pad_id, target_ids.shape[1]
         later_TT = torch.ones(length, length, dtype=torch.bool, device=target_ids.device).triu(1)
         x_BTD = self.body(
@@ -99,17 +87,9 @@ class TorchTransformer(nn.Module):
 
 
 def copy_of(model: Transformer, *, dropout_everywhere: bool = False) -> TorchTransformer:
-    """Put torch's model together with our model's weights.
+    """Put torch's model together with our model's weights: the same logits, on the same device and in the same mode.
 
-    Args:
-        model: Ours, of a description that TorchTransformer takes.
-        dropout_everywhere: See TorchTransformer.
-
-    Returns:
-        A model that gives the same logits, on the same device and in the same mode.
-
-    Raises:
-        ValueError: If the description asks for something that nn.Transformer has not.
+    ``dropout_everywhere`` and the ValueError are as for TorchTransformer.
     """
     peer = TorchTransformer(model.config, dropout_everywhere=dropout_everywhere)
     weights = {name: parameter.detach() for name, parameter in model.named_parameters()}
@@ -132,30 +112,14 @@ def copy_of(model: Transformer, *, dropout_everywhere: bool = False) -> TorchTra
 
 
 def labels_of(batch: Batch) -> Tensor:
-    """Count the labels that are not padding, as a number on the batch's device: nothing waits for it.
-
-    Args:
-        batch: Sources and targets.
-
-    Returns:
-        One number.
-    """
+    """Count the labels that are not padding, as a number on the batch's device: nothing waits for it."""
     return (batch.target_ids[:, 1:] != batch.pad_id).sum()
 
 
 def plain_loss(model: TorchTransformer, batch: Batch, epsilon: float) -> Float[Tensor, ""]:
-    """Give the mean loss of a token, from the logits at every position.
+    """Give the mean loss of a token from the logits at every position: smoothed cross-entropy in nats, without padding.
 
-    Args:
-        model: torch's.
-        batch: On the model's device.
-        epsilon: Label smoothing.
-
-    Returns:
-        The smoothed cross-entropy in nats, padding left out.
-
-    Raises:
-        ValueError: If the batch has no sources.
+    The batch is on the model's device; without sources it is a ValueError.
     """
     if batch.source_ids is None:
         raise ValueError("the batch has no source_ids: the peer is an encoder-decoder")

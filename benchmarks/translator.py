@@ -92,18 +92,8 @@ def bench_translator(
 ) -> TranslatorTraining:
     """Train torch's nn.Transformer and ours by the same loop, and compare tokens a second and losses.
 
-    Args:
-        plan: The sizes.
-        folder: Where train.en and train.fr are, and val.en and val.fr. None takes the generated grammar.
-        device: Where.
-        runs_file: A file for the runs that are done: an interrupted bench goes on from there.
-        say: Takes a line about each run, and what its steps could not do.
-
-    Returns:
-        The record.
-
-    Raises:
-        FileNotFoundError: If the folder has not the files.
+    ``folder`` has train.en and train.fr, val.en and val.fr, or it is a FileNotFoundError; None takes the generated
+    grammar. ``say`` also takes what the steps of a run could not do.
     """
     sizes, on_gpu, dtype = plan.sizes, torch.device(device).type == "cuda", quick_dtype(device)
     tokenizer, pairs, validation, data = _data(folder, sizes)

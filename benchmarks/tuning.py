@@ -65,15 +65,9 @@ class TuningResult:
 def bench_tune(plan: _Plan) -> TuningResult:
     """Tune SmolLM2 on examples/terms.jsonl, and let it answer the held-out questions before and after.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-
-    Returns:
-        A record. ``ratio`` is (mean words of an answer before / after); ``merged_differs_by`` the largest difference
-        of logits between the merged model and the model beside its adapter.
-
-    Raises:
-        ModuleNotFoundError: If the model's package is not installed.
+    ``ratio`` is (mean words of an answer before / after); ``merged_differs_by`` the largest difference of logits
+    between the merged model and the model beside its adapter. ModuleNotFoundError if the model's package is not
+    installed.
     """
     with threads(plan.threads):
         chat, settings = load_smollm2(), TuneSettings(steps=plan.steps)

@@ -75,18 +75,10 @@ class WriterResult:
 def bench_writer(plan: _Plan, folder: Path | None, *, say: Callable[[str], None]) -> WriterResult:
     """Measure the held-out text, and what the model writes.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-        folder: Where input.txt or input.txt.gz is, the text that the model was trained on.
-        say: Is told of each result.
-
-    Returns:
-        A record. ``bits_per_character`` holds one number for each way to predict the held-out text. ``ratio`` is the
-        model's over that of LZMA. ``samples`` counts what it writes at temperature 0.8 with top-p 0.9.
-
-    Raises:
-        ValueError: If there is no folder.
-        FileNotFoundError: If the text is missing in it.
+    ``folder`` has input.txt or input.txt.gz, the text that the model was trained on; ValueError if there is none,
+    FileNotFoundError if the text is missing in it. ``bits_per_character`` holds one number for each way to predict the
+    held-out text. ``ratio`` is the model's over that of LZMA. ``samples`` counts what it writes at temperature 0.8 with
+    top-p 0.9.
     """
     if folder is None:
         raise ValueError("bench writer needs the folder of the training text: add --data FOLDER")

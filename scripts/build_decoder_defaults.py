@@ -14,13 +14,9 @@ from softlookup.describing.read_layers import DECODERS
 
 
 def defaults_of(model_type: str) -> dict[str, dict[str, object]]:
-    """The entries of a model_type with their defaults, and other names that entries have.
+    """The entries of a model_type that transformers knows with their defaults, and other names that entries have.
 
-    Args:
-        model_type: One that transformers knows.
-
-    Returns:
-        "entries" and "names", and "rope" where rotary positions are not the plain ones with a base of 10,000.
+    "entries" and "names", and "rope" where rotary positions are not the plain ones with a base of 10,000.
     """
     from transformers import CONFIG_MAPPING, PreTrainedConfig
 
@@ -58,11 +54,7 @@ def wrappers() -> dict[str, bool]:
 
 
 def main(file: Path = DEFAULTS) -> None:
-    """Write the file of defaults.
-
-    Args:
-        file: Where to.
-    """
+    """Write the file of defaults."""
     import transformers
 
     logging.disable(logging.WARNING)

@@ -33,11 +33,7 @@ QUOTED_NAMES = ("Llama 2 7B", "Mistral 7B", "Gemma 3 1B", "SmolLM3 3B")
 
 
 def released_configs() -> dict[str, tuple[str, dict[str, Any]]]:
-    """The released configs that are on file.
-
-    Returns:
-        Under each model_type the model's name and its config.
-    """
+    """The released configs that are on file: under each model_type the model's name and its config."""
     rows = json.loads((MEASURED / "released_configs.json").read_text(encoding="utf-8"))
     quoted = {QUOTED[name]["model_type"]: (name, QUOTED[name]) for name in QUOTED_NAMES}
     return quoted | {model_type: (row["name"], row["config"]) for model_type, row in rows.items()}
@@ -52,16 +48,10 @@ def default_config(model_type: str) -> dict[str, Any]:
 
 
 def row(config: dict[str, Any], name: str | None, year: int) -> dict[str, Any]:
-    """Count a config.
+    """Count a config of a released model, or, without a name, one that is made of defaults.
 
-    Args:
-        config: Its entries.
-        name: The released model whose config it is; None where it is made of defaults.
-        year: When transformers first had the architecture.
-
-    Returns:
-        The counts of ``softlookup.roofline.glance`` and their formulas, each kind of part with how many layers have it,
-        the name and the year.
+    The counts of ``softlookup.roofline.glance`` and their formulas, each kind of part with how many layers have it, the
+    name and the year, in which transformers first had the architecture.
     """
     counted = glance(config)
     shown = counted.as_json()
@@ -73,17 +63,9 @@ def row(config: dict[str, Any], name: str | None, year: int) -> dict[str, Any]:
 
 
 def first_years(wheels: Path, model_types: Iterable[str]) -> dict[str, int]:
-    """Find the year of the first wheel that knows each architecture.
+    """Find the year of the first wheel of transformers, that of the files in it, that knows each architecture.
 
-    Args:
-        wheels: A folder with wheels of transformers; the year of a wheel is that of the files in it.
-        model_types: The architectures.
-
-    Returns:
-        The year of each.
-
-    Raises:
-        ValueError: If an architecture is in none of the wheels.
+    ValueError if an architecture is in none of the wheels of the folder.
     """
     known: dict[int, str] = {}
     for file in wheels.glob("transformers-*.whl"):
@@ -101,12 +83,7 @@ def first_years(wheels: Path, model_types: Iterable[str]) -> dict[str, int]:
 
 
 def main(wheels: Path, file: Path = FILE) -> None:
-    """Write the file.
-
-    Args:
-        wheels: A folder with wheels of transformers, as above.
-        file: Where to.
-    """
+    """Write the file, from a folder with wheels of transformers."""
     import transformers
 
     logging.disable(logging.WARNING)

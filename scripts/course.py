@@ -141,8 +141,7 @@ class Running:
 def run(todo: list[Step], line: Line) -> list[Running]:
     """Run steps in their order, some beside others, and show how it goes.
 
-    Returns:
-        Those that failed. After the first of them no other begins; what runs beside it is brought to its end.
+    It gives those that failed. After the first of them no other begins; what runs beside it is brought to its end.
     """
     waiting = [(number, step) for number, step in enumerate(todo, 1)]
     running: list[Running] = []

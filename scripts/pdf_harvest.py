@@ -78,17 +78,10 @@ def page_name(docname: str) -> str:
 
 
 def harvest(browser: Browser, html: Path, docname: str, docnames: list[str], scheme: str = "light") -> Piece:
-    """Open a page of the built book as it would be printed, and take its article.
+    """Open a page ("book/04_one_head") of the built book as it would be printed, and take its article.
 
-    Args:
-        browser: A running Chromium.
-        html: The folder of the built book.
-        docname: The page, for instance "book/04_one_head".
-        docnames: All pages that links may lead to.
-        scheme: What the reader's machine prefers, "light" or "dark". Paper is light all the same.
-
-    Raises:
-        FileNotFoundError: If the book does not have the page.
+    Links may lead to all of ``docnames``. ``scheme`` is what the reader's machine prefers, "light" or "dark"; paper is
+    light all the same. FileNotFoundError if the book does not have the page.
     """
     path = html / f"{docname}.html"
     if not path.exists():

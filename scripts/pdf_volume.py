@@ -51,12 +51,7 @@ def running_title(piece: Piece) -> str:
 
 
 def compose(volume: Volume, places: dict[str, int] | None = None) -> str:
-    """Write the document.
-
-    Args:
-        volume: What stands in it.
-        places: Page numbers by anchor, for the contents; None leaves room for them.
-    """
+    """Write the document, with page numbers by anchor for the contents; None leaves room for them."""
     sheets = dict.fromkeys(sheet for piece in volume.pieces for sheet in piece.sheets)
     rules = dict.fromkeys(rule for piece in volume.pieces for rule in piece.rules)
     # A rule for fonts has to stand first; all others keep their order.
@@ -93,10 +88,9 @@ def lead_out(body: str, inside: set[str]) -> str:
 
 
 def print_volume(browser: Browser, volume: Volume, target: Path) -> int:
-    """Print a volume into a file; the contents need a second printing, when it is known what stands where.
+    """Print a volume into a file, and give the number of its pages.
 
-    Returns:
-        How many pages it has.
+    The contents need a second printing, when it is known what stands where.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -19,8 +19,7 @@ class NotReady(Exception):
 def section(changelog: str, version: str) -> str:
     """The text below ``## VERSION`` in a changelog, up to the next version.
 
-    Raises:
-        NotReady: If there is no such section, or nothing in it.
+    NotReady if there is no such section, or nothing in it.
     """
     match = re.search(rf"(?ms)^## {re.escape(version)}(?: .*?)?$\n(.*?)(?=^## |\Z)", changelog)
     if not match or not match[1].strip():
@@ -29,14 +28,10 @@ def section(changelog: str, version: str) -> str:
 
 
 def release(root: Path) -> str:
-    """Tag the commit that is checked out.
+    """Tag the commit that is checked out, and give the tag's name.
 
-    Returns:
-        The name of the tag.
-
-    Raises:
-        NotReady: If files disagree about the version, the changelog says nothing of it, something is not committed, or
-            the tag is there already.
+    NotReady if files disagree about the version, the changelog says nothing of it, something is not committed, or the
+    tag is there already.
     """
     version = _version(root)
     text = section((root / "CHANGELOG.md").read_text(encoding="utf-8"), version)

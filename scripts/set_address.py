@@ -15,8 +15,7 @@ _BOOK = re.compile(r'(?m)^(      book: )"[^"\n]*"')
 def with_address(text: str, address: str) -> str:
     """The settings with an address of the book.
 
-    Raises:
-        ValueError: If it is no address, or the settings have no place for one.
+    ValueError if it is no address, or the settings have no place for one.
     """
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.netloc or re.search(r'[\s"\\]', address):

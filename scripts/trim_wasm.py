@@ -18,11 +18,7 @@ _NONE = {0x00, 0x01, 0x05, 0x0A, 0x0B, 0x0F, 0x19, 0x1A, 0x1B, 0xD1, 0xD3, *rang
 
 
 class Module:
-    """A module's functions: where their bodies lie, what they are called, whom they call.
-
-    Args:
-        data: The file.
-    """
+    """A module's functions: where their bodies lie, what they are called, whom they call."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -47,11 +43,8 @@ class Module:
     def without(self, ranges: Iterable[tuple[str, str]]) -> bytes:
         """The module with the functions of some ranges emptied, and without what debuggers read.
 
-        Args:
-            ranges: Names of the function before a range, which stays, and of the one behind its end, which stays too.
-
-        Raises:
-            KeyError: If the module has no function of such a name.
+        A range has the names of the function before it, which stays, and of the one behind its end, which stays too.
+        KeyError if the module has no function of such a name.
         """
         cut = {n for first, last in ranges for n in range(self.names[first] + 1, self.names[last])}
         queue = [n for n in range(self.imported, self.imported + len(self.bodies)) if n not in cut]
@@ -129,8 +122,7 @@ class Module:
     def _called(self, number: int) -> Iterator[int]:
         """The functions that one calls, or takes the address of.
 
-        Raises:
-            ValueError: If an instruction is not known, so that nobody can tell where the next one begins.
+        If an instruction is not known, so that nobody can tell where the next one begins, it is a ValueError.
         """
         data, past = self.data, self._past
         at, end = self.bodies[number - self.imported]

@@ -41,16 +41,9 @@ def bench_changed(
 ) -> ChangedResult:
     """Compare each part with what stood in its place.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-        root: The checkout, whose pages are the text that SmolLM2 reads.
-        runs_file: A file for the experiments that are done: an interrupted bench goes on from there.
-        say: Takes a line about each experiment.
-
-    Returns:
-        A record with one entry for each experiment; ``ratio`` is the perplexity of SmolLM2 through a window over that
-        with the same budget and the first tokens kept. Where SmolLM2 is not installed, its two are None, and so is the
-        ratio.
+    ``root`` is the checkout, whose pages are the text that SmolLM2 reads. The record has one entry for each experiment;
+    ``ratio`` is the perplexity of SmolLM2 through a window over that with the same budget and the first tokens kept.
+    Where SmolLM2 is not installed, its two are None, and so is the ratio.
     """
     begun_s = time.perf_counter()
     runs = KeptRuns(runs_file, repr(plan), say)

@@ -34,16 +34,9 @@ def installed() -> bool:
 
 
 def prose(root: Path) -> str:
-    """Take the plain paragraphs of the book's pages: those without markup, formulas and links.
+    """Take the plain paragraphs of the book's pages, in their order: those without markup, formulas and links.
 
-    Args:
-        root: The checkout.
-
-    Returns:
-        The paragraphs, in the order of the chapters.
-
-    Raises:
-        FileNotFoundError: If there is no page.
+    FileNotFoundError if the checkout has no page.
     """
     pages = sorted((root / "book").glob("[0-9][0-9]_*.md"))
     if not pages:
@@ -55,15 +48,9 @@ def prose(root: Path) -> str:
 def window(plan: ChangedSizes, root: Path) -> WindowPerplexity:
     """Read long texts whole, through a window, and through a smaller window and the first tokens.
 
-    Only predictions from the window's length on count: before that nothing is hidden.
-
-    Args:
-        plan: ChangedSizes.
-        root: The checkout.
-
-    Returns:
-        ``perplexity`` by way (whole, window, window_and_sinks); ``first_token``, for each layer and head the mean
-        weight that queries of the second half of a text give to its first token; and what was read.
+    Only predictions from the window's length on count: before that nothing is hidden. ``perplexity`` is by way (whole,
+    window, window_and_sinks); ``first_token``, for each layer and head, is the mean weight that queries of the second
+    half of a text give to its first token; what was read is there, too.
     """
     chat, rows, about = _text(plan, root)
     length = rows.shape[1] - 1
@@ -89,15 +76,9 @@ def cache_bits(plan: ChangedSizes, root: Path) -> CacheBitsPerplexity:
     """Read long texts with a cache of few bits, its keys in groups along a token or along a channel.
 
     A text is read a group at a time, which gives what reading token by token would: the tokens of a group see one
-    another in full precision, and all earlier groups rounded.
-
-    Args:
-        plan: ChangedSizes.
-        root: The checkout.
-
-    Returns:
-        ``perplexity``: ``whole``, with nothing rounded, and for each number of bits ``by_token``, keys and values in
-        groups of all channels of a token, and ``keys_by_channel``, keys in groups of ``group`` tokens of a channel.
+    another in full precision, and all earlier groups rounded. ``perplexity`` has ``whole``, with nothing rounded, and
+    for each number of bits ``by_token``, keys and values in groups of all channels of a token, and ``keys_by_channel``,
+    keys in groups of ``group`` tokens of a channel.
     """
     chat, rows, about = _text(plan, root)
     perplexity: dict[str, float | dict[str, float]] = {"whole": _perplexity(chat, rows, 1)}

@@ -45,12 +45,8 @@ Optimise = Callable[[DecoderLM], list[torch.optim.Optimizer]]
 def expert_load_with_and_without_bias(plan: ChangedSizes) -> ExpertLoads:
     """Train a model with routed experts, with a bias that balances their load and without.
 
-    Args:
-        plan: ChangedSizes.
-
-    Returns:
-        For each way and seed: ``busiest``, the load of the busiest expert as a multiple of the mean, the largest over
-        layers; ``entropy``, that of the load as a fraction of log E, the mean over layers; and the loss at the end.
+    For each way and seed: ``busiest``, the load of the busiest expert as a multiple of the mean, the largest over
+    layers; ``entropy``, that of the load as a fraction of log E, the mean over layers; and the loss at the end.
     """
     without, with_bias = (
         LoadBySeed(*map(list, zip(*(_routed(plan, rate, seed) for seed in plan.seeds), strict=True)))
@@ -88,12 +84,8 @@ def _routed(plan: ChangedSizes, bias_rate: float, seed: int) -> tuple[float, flo
 def largest_logit(plan: ChangedSizes) -> LargestLogits:
     """Train with and without a norm on queries and keys, at the usual learning rate and at ten times that.
 
-    Args:
-        plan: ChangedSizes.
-
-    Returns:
-        For each way (``none_x1``, ``head_x10`` and so on) and seed: the largest scaled dot product of a query and a
-        key that it may attend to, on unseen text, and the loss there.
+    For each way (``none_x1``, ``head_x10`` and so on) and seed: the largest scaled dot product of a query and a key
+    that it may attend to, on unseen text, and the loss there.
     """
     draw, vocabulary = characters()
     by_way = {}
@@ -136,13 +128,8 @@ def stretched(plan: ChangedSizes) -> StretchedLosses:
     """Read texts longer than those of training, with rotary positions as trained, and slowed by NTK and by YaRN.
 
     YaRN has its published thresholds, 32 turns and 1, and others that pairs reach within this short length: 4 and 0.5.
-
-    Args:
-        plan: ChangedSizes.
-
-    Returns:
-        For each way and seed the loss of a character: within the trained length, between it and its double, and in the
-        last quarter.
+    For each way and seed there is the loss of a character: within the trained length, between it and its double, and in
+    the last quarter.
     """
     draw, vocabulary = characters()
     times, length = plan.times, plan.length
@@ -170,14 +157,8 @@ def draft(plan: ChangedSizes) -> DraftGains:
     """Let a one-layer model draft for the shipped writer of verse: how much is accepted, and what it gains.
 
     The draft learns from text that the large model writes, to predict what that predicts. Both are clocked on one
-    thread, in turn, from the same beginning.
-
-    Args:
-        plan: ChangedSizes.
-
-    Returns:
-        For each length of draft the fraction accepted, tokens for each pass of the large model, and the ratio of times
-        (without a draft / with one).
+    thread, in turn, from the same beginning. For each length of draft: the fraction accepted, tokens for each pass of
+    the large model, and the ratio of times (without a draft / with one).
     """
     writer = load_writer()
     large = writer.model
@@ -244,13 +225,8 @@ def recall(plan: ChangedSizes) -> RecallFractions:
     """Write pairs of keys and values into a state of fixed size, each key twice, and ask for the newest value.
 
     Linear attention adds each pair to the state; the delta rule first takes away what the key finds. Keys are random
-    directions; an answer is right where the newest value of that key is the nearest of all values written.
-
-    Args:
-        plan: ChangedSizes.
-
-    Returns:
-        For each number of keys, the fraction of right answers of both, over the seeds.
+    directions; an answer is right where the newest value of that key is the nearest of all values written. For each
+    number of keys: the fraction of right answers of both, over the seeds.
     """
     fractions: dict[str, dict[str, float]] = {"linear": {}, "delta": {}}
     for n in plan.pairs:
@@ -279,13 +255,9 @@ def _by_delta_rule(k: Tensor, v: Tensor) -> Tensor:
 def muon_against_adamw(plan: ChangedSizes) -> MuonGain:
     """Train the same model with AdamW at two rates, and with Muon for its hidden matrices.
 
-    Args:
-        plan: ChangedSizes.
-
-    Returns:
-        ``curve`` of each, the loss at every step averaged over ten steps and the seeds; ``loss`` on unseen text by
-        seed; and ``steps``, after how many steps Muon's curve first is as low as AdamW's at its end (at the usual rate;
-        None if it never is), with their ratio.
+    ``curve`` of each, the loss at every step averaged over ten steps and the seeds; ``loss`` on unseen text by seed;
+    and ``steps``, after how many steps Muon's curve first is as low as AdamW's at its end (at the usual rate; None if
+    it never is), with their ratio.
     """
     draw, vocabulary = characters()
 

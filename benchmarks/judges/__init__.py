@@ -207,15 +207,12 @@ def bench_judges(
 ) -> JudgesResult:
     """Give each judge the same wrong and right answers, in the signatures that it wants.
 
-    Args:
-        plan: Which judges and functions; ``quick=True`` in its place takes the course's judge and three functions.
-        peers: A folder with the peers: packages put there by ``pip install --target``, and clones.
-        say: Takes a line about each judge.
+    ``plan`` is which judges and functions; ``quick=True`` in its place takes the course's judge and three functions.
+    ``peers`` is a folder with packages put there by ``pip install --target``, and clones.
 
-    Returns:
-        A record: a row for each judge, what each peer and the course made of the wrong answers that both are asked
-        about, every wrong answer with its verdicts, and which judges were missing. ``ratio`` is the share of wrong
-        answers rejected by the course over that of the best peer, on the answers of both; None without a peer.
+    The record has a row for each judge, what each peer and the course made of the wrong answers that both are asked
+    about, every wrong answer with its verdicts, and which judges were missing. ``ratio`` is the share of wrong answers
+    rejected by the course over that of the best peer, on the answers of both; None without a peer.
     """
     begun_s = time.perf_counter()
     chosen = plan.functions or functions()

@@ -71,18 +71,10 @@ def program(judge: str, function: str, wrong: str) -> str:
 
 
 def issue(record: dict[str, Any], judge: str) -> str:
-    """Write what was found of one judge, ready for its repository's list of issues.
+    """Write what ``bench_judges`` found of one judge, in Markdown, ready for its repository's list of issues.
 
-    Args:
-        record: What ``bench_judges`` measured.
-        judge: The peer.
-
-    Returns:
-        Markdown: for each function the wrong answers that are accepted, each with the changed lines, and a whole
-        program for the first of them.
-
-    Raises:
-        ValueError: The record has nothing on this judge.
+    For each function the wrong answers that are accepted, each with the changed lines, and a whole program for the
+    first of them. A record that has nothing on this judge is a ValueError.
     """
     row = next((entry for entry in record["judges"] if entry["judge"] == judge), None)
     if row is None or judge not in _ENDS:

@@ -16,8 +16,7 @@ JUDGES = {"Soft Lookup": "course", "TorchCode": "torchcode", "TorchLeet": "torch
 def run(judge: str, peers: Path | None, only: tuple[str, ...] = ()) -> dict[str, Any]:
     """Give a judge all of the answers that it has a task for.
 
-    Returns:
-        Its version, and a row for each answer; where the judge is not there, what to do.
+    Its version, and a row for each answer; where the judge is not there, what to do.
     """
     import torch
 

@@ -43,17 +43,11 @@ class InsideResult:
 def bench_inside(
     plan: InsideSizes, *, runs_file: Path | None = None, say: Callable[[str], None] | None = None
 ) -> InsideResult:
-    """Look into trained models.
+    """Look into trained models; a quick run is without SmolLM2.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds, without SmolLM2.
-        runs_file: A file for the experiments that are done: an interrupted bench goes on from there.
-        say: Takes a line about each experiment.
-
-    Returns:
-        A record with one entry for each experiment; ``ratio`` is SmolLM2's loss on the second copy of random tokens
-        without its strongest induction heads over that without as many random heads. Where SmolLM2 is not installed,
-        its experiments are None, and so is the ratio.
+    The record has one entry for each experiment; ``ratio`` is SmolLM2's loss on the second copy of random tokens
+    without its strongest induction heads over that without as many random heads. Where SmolLM2 is not installed, its
+    experiments are None, and so is the ratio.
     """
     begun_s = time.perf_counter()
     runs = KeptRuns(runs_file, repr(plan), say)

@@ -52,13 +52,9 @@ def _translator() -> Translator:
 def gender(plan: InsideSizes) -> list[GenderPatching]:
     """Patch every head of the translator with its output for the other gender.
 
-    Args:
-        plan: InsideSizes.
-
-    Returns:
-        For each pair of sources, the logit differences, and the recovered share for each layer and head of
-        cross-attention, of the decoder's self-attention and of the encoder's; for the two cross-attention heads with
-        the largest shares together; and for the encoder's states by layer and position.
+    For each pair of sources, the logit differences, and the recovered share for each layer and head of cross-attention,
+    of the decoder's self-attention and of the encoder's; for the two cross-attention heads with the largest shares
+    together; and for the encoder's states by layer and position.
     """
     return [_gender_of(*pair) for pair in PAIRS[: plan.pairs]]
 
@@ -114,12 +110,8 @@ def _gender_of(clean: str, corrupted: str, prefix: tuple[str, ...], word: str, o
 def capital(plan: InsideSizes) -> CapitalPatching:
     """Patch SmolLM2's residual stream, place by place, where two prompts name different countries.
 
-    Args:
-        plan: InsideSizes.
-
-    Returns:
-        The logit differences, and the recovered share for each layer's state at each position, for what attention and
-        the feed-forward network add at the last position, and for each head.
+    The logit differences, and the recovered share for each layer's state at each position, for what attention and the
+    feed-forward network add at the last position, and for each head.
     """
     chat = smollm2()
     clean, word, corrupted, other = CAPITAL
@@ -154,14 +146,10 @@ def capital(plan: InsideSizes) -> CapitalPatching:
 def country_head(plan: InsideSizes) -> CountryHead:
     """Look at the head that carries a country to SmolLM2's last word: what it attends to, and what it causes.
 
-    Args:
-        plan: InsideSizes.
-
-    Returns:
-        The weights of all heads from the last word to the country and to the first word; by how much the preference
-        for the capital falls without each head; the likeliest tokens as it is, without the head, and with what the
-        head gives in the other text; and what the difference of the two countries' vectors does in further texts,
-        beside random directions of the same length.
+    The weights of all heads from the last word to the country and to the first word; by how much the preference for the
+    capital falls without each head; the likeliest tokens as it is, without the head, and with what the head gives in
+    the other text; and what the difference of the two countries' vectors does in further texts, beside random
+    directions of the same length.
     """
     chat = smollm2()
     clean, word, corrupted, other = CAPITAL

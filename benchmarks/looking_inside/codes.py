@@ -90,14 +90,8 @@ def bench_codes(
 ) -> CodesResult:
     """Compare L1 and TopK autoencoders on a model's states, and put transcoders in a network's place.
 
-    Args:
-        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
-        runs_file: A file for the runs that are done: an interrupted bench goes on from there.
-        say: Takes a line about each run.
-
-    Returns:
-        The record; ``ratio`` is the variance that TopK misses over that which L1 misses with as many latents active,
-        each at its best learning rate, the mean over all k.
+    ``ratio`` is the variance that TopK misses over that which L1 misses with as many latents active, each at its best
+    learning rate, the mean over all k.
 
     Source: Gao et al. 2025, section 3; Dunefsky et al. 2024, section 4.
     """

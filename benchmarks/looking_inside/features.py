@@ -17,11 +17,7 @@ from softlookup.looking_inside import recovered_features, sparse_features, train
 def superposition(plan: InsideSizes) -> ToyModels:
     """Train toy models at several sparsities: five features in two dimensions, and twenty in five.
 
-    Args:
-        plan: InsideSizes.
-
-    Returns:
-        Directions, norms and interference of the small ones; for the large ones how many features are represented.
+    Directions, norms and interference of the small ones; for the large ones how many features are represented.
     """
     small = train_superposition(5, 2, plan.sparsities, steps=plan.steps)
     counts = [train_superposition(20, 5, plan.sparsities, steps=plan.steps, seed=seed) for seed in plan.toy_seeds]
@@ -38,12 +34,8 @@ def superposition(plan: InsideSizes) -> ToyModels:
 def autoencoder(plan: InsideSizes) -> AutoencoderRuns:
     """Take the states of a toy model apart: 20 features in 8 dimensions, each zero in 19 of 20 examples.
 
-    Args:
-        plan: InsideSizes.
-
-    Returns:
-        For each number of latents and price of their strength: the true features that were recovered and split,
-        latents that match none or are dead, and how much of the variance is explained.
+    For each number of latents and price of their strength: the true features that were recovered and split, latents
+    that match none or are dead, and how much of the variance is explained.
     """
     toy = train_superposition(20, 8, (0.95,), importance=1.0, steps=plan.steps)
     generator = torch.Generator().manual_seed(1)
@@ -79,14 +71,9 @@ def families(plan: InsideSizes) -> FamilyRuns:
 
     All twelve directions stand at right angles, and a child is half as strong as its parent. A state is cheaper as one
     latent for the sum than as one for each: what is found depends on the number of latents, and is not what was put in.
-
-    Args:
-        plan: InsideSizes.
-
-    Returns:
-        For each number of latents: parents and children that were recovered, sums of a parent and a child that were,
-        latents that point roughly at each parent (a cosine above 0.7), the share of a parent's occurrences in which two
-        or more of those are active, dead latents, and the explained variance.
+    For each number of latents: parents and children that were recovered, sums of a parent and a child that were,
+    latents that point roughly at each parent (a cosine above 0.7), the share of a parent's occurrences in which two or
+    more of those are active, dead latents, and the explained variance.
     """
     generator = torch.Generator().manual_seed(2)
     parents_GD, one_GD, other_GD = torch.linalg.qr(torch.randn(12, 12, generator=generator)).Q.chunk(3)

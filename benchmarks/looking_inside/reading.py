@@ -78,14 +78,9 @@ def model_of(name: str) -> DecoderLM:
 def induction(plan: InsideSizes, name: str) -> InductionScores:
     """Score heads on repeated random tokens, then see what silencing the strongest does to the second copy.
 
-    Args:
-        plan: InsideSizes.
-        name: Of the model.
-
-    Returns:
-        Scores by layer and head; the loss in nats of a token of the first copy and of the second, and of the second
-        without the heads that score highest, and without as many others, drawn at random from all layers and from the
-        same ones, for zeros and for means.
+    Scores by layer and head; the loss in nats of a token of the first copy and of the second, and of the second without
+    the heads that score highest, and without as many others, drawn at random from all layers and from the same ones,
+    for zeros and for means.
     """
     model = model_of(name)
     first = model.config.vocab_size // 100  # special tokens come first
@@ -134,12 +129,7 @@ def induction(plan: InsideSizes, name: str) -> InductionScores:
 def sinks(plan: InsideSizes, name: str) -> SinkShares:
     """Say which share of its weight each head leaves on the first token of a text.
 
-    Args:
-        plan: InsideSizes.
-        name: Of the model.
-
-    Returns:
-        The share by layer, mean over heads; by layer and head; and what an even spread would leave there.
+    By layer, mean over heads; by layer and head; and what an even spread would leave there.
     """
     ids = _text(name)
     shares_LN = sink_shares(model_of(name), ids)
@@ -153,13 +143,8 @@ def sinks(plan: InsideSizes, name: str) -> SinkShares:
 def lens(plan: InsideSizes, name: str) -> LensReading:
     """Say after how many layers the model's final word is first, and stays so.
 
-    Args:
-        plan: InsideSizes.
-        name: Of the model.
-
-    Returns:
-        ``settled``, how many positions have their final word from that layer on; ``agrees``, after each number of
-        layers, the share of positions whose first word is the final one; and what each state of one prompt says.
+    ``settled``, how many positions have their final word from that layer on; ``agrees``, after each number of layers,
+    the share of positions whose first word is the final one; and what each state of one prompt says.
     """
     model, ids, trace = model_of(name), _text(name), Trace()
     model(ids, trace=trace)
@@ -201,11 +186,7 @@ def _prompt_by_layer(name: str) -> PromptByLayer:
 def attribution(plan: InsideSizes) -> AttributionParts:
     """Split SmolLM2's preference for one capital over the other into what each part adds directly.
 
-    Args:
-        plan: InsideSizes.
-
-    Returns:
-        The logit difference, the parts' sum, what each head, network and the embedding add, and the ten that add most.
+    The logit difference, the parts' sum, what each head, network and the embedding add, and the ten that add most.
     """
     chat = smollm2()
     text, word, _, other = CAPITAL
@@ -232,12 +213,8 @@ def attribution(plan: InsideSizes) -> AttributionParts:
 def probes(plan: InsideSizes) -> ProbedTasks:
     """Probe the writer's states by layer, in verse that it wrote by itself, with control tasks.
 
-    Args:
-        plan: InsideSizes.
-
-    Returns:
-        For each task (is the token before a line end? is the next one?), by layer: accuracy, control accuracy,
-        selectivity and the share of the larger class, means over seeds. As many places of either class are taken.
+    For each task (is the token before a line end? is the next one?), by layer: accuracy, control accuracy, selectivity
+    and the share of the larger class, means over seeds. As many places of either class are taken.
     """
     shipped = writer()
     rows = [

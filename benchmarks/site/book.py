@@ -58,19 +58,14 @@ class BookResult:
 def bench_book(root: Path, *, quick: bool = False) -> BookResult:
     """Weigh every page, drag in every figure, wait for verdicts in a page, and time builds of a copy.
 
-    Args:
-        root: The checkout, with the book built in ``_build/html``.
-        quick: Two pages and no build: a run of seconds that shows the record's shape.
+    ``root`` is the checkout, with the book built in ``_build/html``; ``quick`` is two pages and no build: a run of
+    seconds that shows the record's shape. NoBrowser if there is no browser, or no built book; BuildFailed if the copy
+    does not build.
 
-    Returns:
-        A record. ``load`` is how many programs waited for the processors, before and after: where they are more than
-        there are cores, times are longer than on a quiet machine. ``ratio`` is the time of a fresh build over that of
-        one after a changed page, in the same run; in a quick run, which builds nothing, it is the frame time of the
-        slowest figure over that of an empty page.
-
-    Raises:
-        NoBrowser: If there is no browser, or no built book.
-        BuildFailed: If the copy does not build.
+    ``load`` is how many programs waited for the processors, before and after: where they are more than there are cores,
+    times are longer than on a quiet machine. ``ratio`` is the time of a fresh build over that of one after a changed
+    page, in the same run; in a quick run, which builds nothing, it is the frame time of the slowest figure over that of
+    an empty page.
     """
     html = root / "_build" / "html"
     began, load = time.perf_counter(), os.getloadavg()[0]

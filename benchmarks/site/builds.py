@@ -74,11 +74,7 @@ def copy_checkout(root: Path, target: Path) -> None:
 
 
 def build(root: Path) -> BuildTimes:
-    """Build the book of a checkout as ``make book`` does, and time it.
-
-    Raises:
-        BuildFailed: If it does not build.
-    """
+    """Build the book of a checkout as ``make book`` does, and time it; BuildFailed if it does not build."""
     described = os.environ | {"PYTHONPATH": str(root / "lib"), "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, str(root / "scripts" / "build_book.py")]
     began = time.perf_counter()
@@ -121,9 +117,7 @@ def change_cell(page: Path) -> None:
 def time_builds(root: Path, folder: Path) -> BookBuilds:
     """Build a copy of the book four times: fresh, unchanged, after a changed page, after a changed file of the library.
 
-    Args:
-        root: The checkout; nothing in it is changed.
-        folder: An empty folder for the copy.
+    Nothing in the checkout is changed; the folder for the copy is empty.
     """
     copy_checkout(root, folder)
     fresh, unchanged = build(folder), build(folder)

@@ -90,11 +90,7 @@ class Engine(ABC):
 class Firefox(Engine):
     """Debian's Firefox; a small script of Node's speaks to it, and lines of JSON go to and fro.
 
-    Args:
-        root: The checkout, which holds puppeteer-core.
-
-    Raises:
-        NoEngine: If something for it is missing.
+    The checkout holds puppeteer-core. NoEngine if something for it is missing.
     """
 
     name = "Firefox"
@@ -180,13 +176,8 @@ SMALL_TOOLBAR = "* { min-width: 0; min-height: 0; padding: 0; margin: 0; border-
 class WebKit(Engine):
     """WebKitGTK's MiniBrowser on a screen that nobody sees, driven by WebDriver over HTTP.
 
-    WebDriver tells nothing of errors, so a page has to keep them itself, in ``softlookupComplaints``.
-
-    Args:
-        home: An empty folder for what the browser keeps.
-
-    Raises:
-        NoEngine: If something for it is missing.
+    WebDriver tells nothing of errors, so a page has to keep them itself, in ``softlookupComplaints``. ``home`` is an
+    empty folder for what the browser keeps. NoEngine if something for it is missing.
     """
 
     name = "WebKit"

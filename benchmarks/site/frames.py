@@ -58,17 +58,11 @@ class FigureFrames:
 
 
 def frames_of(page: Any, start: list[float], end: list[float], press: bool) -> FrameTimes:
-    """Drag from one place to another and back, and look at the frames meanwhile.
+    """Drag from one place to another, in CSS pixels, and back, and look at the frames meanwhile.
 
-    Args:
-        page: Playwright's, with what is dragged in its window.
-        start: Where the mouse begins, in CSS pixels.
-        end: Where it turns round.
-        press: Whether its button is held.
-
-    Returns:
-        The median and the worst time from frame to frame in milliseconds, frames a second at the median, and for how
-        many milliseconds of each frame the page was busy.
+    The page is Playwright's, with what is dragged in its window; ``press`` says that the mouse's button is held. It
+    gives the median and the worst time from frame to frame in milliseconds, frames a second at the median, and for how
+    many milliseconds of each frame the page was busy.
     """
     console = page.context.new_cdp_session(page)
     console.send("Performance.enable")
@@ -112,11 +106,7 @@ def frames_of_empty_page(browser: Any) -> FrameTimes:
 
 
 def frames_of_figures(browser: Any, address: str, names: list[str]) -> dict[str, FigureFrames]:
-    """Drag in every interactive figure of these pages.
-
-    Returns:
-        Frames by page and the figure's own name.
-    """
+    """Drag in every interactive figure of these pages: frames by page and the figure's own name."""
     by_figure: dict[str, FigureFrames] = {}
     for name in names:
         page = browser.new_page(viewport={"width": 1280, "height": 900})

@@ -56,11 +56,7 @@ class Window(Protocol):
 
 
 class Chromium:
-    """A window of Playwright's Chromium that has kept nothing.
-
-    Args:
-        context: Playwright's.
-    """
+    """A window of Playwright's Chromium that has kept nothing."""
 
     def __init__(self, context: Any) -> None:
         self._page = context.new_page()
@@ -145,8 +141,7 @@ def _waits(window: Window, address: str, rounds: int) -> VerdictWaits:
 def memory_mb(root: int) -> float:
     """Memory of a process and all that it started, in units of 10^6 bytes; what several share counts once.
 
-    Args:
-        root: The process's number.
+    ``root`` is the process's number.
 
     Source:
         https://docs.kernel.org/filesystems/proc.html (``smaps_rollup``: Pss).
@@ -180,15 +175,10 @@ def wait_for_verdicts(
 ) -> ChromiumWaits:
     """Do tasks in a page, from the disk and from a server, and take the time.
 
-    Args:
-        browser: Playwright's Chromium.
-        addresses: The book's address, by a name for each way to open it.
-        root: The checkout, with the book built in ``_build/html``.
-        rounds: How often all answers are checked.
-        others: Whether Firefox and WebKitGTK are asked, too; one that is not here is left out, with the reason.
-
-    Returns:
-        ``AllWaits`` with ``others``. Memory grows from the page before the press to the last verdict.
+    The browser is Playwright's Chromium; the book's addresses are by a name for each way to open it, and ``root`` is
+    the checkout, with the book built in ``_build/html``. All answers are checked ``rounds`` times. With ``others``
+    Firefox and WebKitGTK are asked, too, and it gives ``AllWaits``; one that is not here is left out, with the reason.
+    Memory grows from the page before the press to the last verdict.
     """
     packed = root / "_build" / "html" / "_static" / "python"
     loaded = {name: [packed / name] for name in ("editor.js", "notebook_4.js", "tasks_4.js")}

@@ -75,12 +75,7 @@ def without_widgets(page: bytes) -> bytes:
 
 
 def weigh(files: dict[Path, str], document: Path) -> LoadedBytes:
-    """Add up what a page loads.
-
-    Args:
-        files: Kind of each file that it asks for, itself among them.
-        document: The page itself.
-    """
+    """Add up what a page loads: the kind of each file that it asks for, itself among them."""
     kinds: Counter[str] = Counter()
     for file, kind in files.items():
         kinds[kind] += gzipped_bytes(file)
@@ -92,14 +87,9 @@ def weigh(files: dict[Path, str], document: Path) -> LoadedBytes:
 
 
 def visit(browser: Any, address: str, html: Path, name: str, width: int) -> FirstView:
-    """Open a page as a first visitor does, and weigh it.
+    """Open a page, relative to the folder ``html`` that is served, as a first visitor does, and weigh it.
 
-    Args:
-        browser: Playwright's.
-        address: Of the server.
-        html: The folder that it serves.
-        name: The page, relative to that folder.
-        width: Of the window, in CSS pixels.
+    The window's width is in CSS pixels.
     """
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme="light")
     files: dict[Path, str] = {}

@@ -20,12 +20,7 @@ def _file(app: Sphinx) -> Path:
 
 
 def shown(app: Sphinx, kind: str) -> dict[str, str]:
-    """Look up what the pages were last written with, by page.
-
-    Args:
-        app: The build.
-        kind: Whose memory it is.
-    """
+    """Look up what the pages were last written with, by page; ``kind`` is whose memory it is."""
     try:
         return dict(json.loads(_file(app).read_text(encoding="utf-8")).get(kind, {}))
     except FileNotFoundError:
@@ -33,13 +28,7 @@ def shown(app: Sphinx, kind: str) -> dict[str, str]:
 
 
 def remember(app: Sphinx, kind: str, values: dict[str, str]) -> None:
-    """Set what this build writes its pages with; it is kept when the build has come to its end.
-
-    Args:
-        app: The build.
-        kind: Whose memory it is.
-        values: By page.
-    """
+    """Set what this build writes its pages with, by page; it is kept when the build has come to its end."""
     if app not in _REMEMBERED:
         _REMEMBERED[app] = {}
         app.connect("build-finished", _keep, priority=950)
@@ -49,10 +38,7 @@ def remember(app: Sphinx, kind: str, values: dict[str, str]) -> None:
 def differing(app: Sphinx, kind: str, values: dict[str, str]) -> list[str]:
     """Name the pages that were last written with something else, or never, and remember the new values.
 
-    Args:
-        app: The build.
-        kind: Whose memory it is.
-        values: By page; a page that is missing here and was not before differs too.
+    A page that is missing in ``values`` and was not before differs too.
     """
     before = shown(app, kind)
     remember(app, kind, values)

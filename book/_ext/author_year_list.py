@@ -19,11 +19,7 @@ _STYLE = BasicAuthorYearParentheticalReferenceStyle()
 
 
 def cited_as(entry: Entry) -> str:
-    """Authors and year of a work, in the words in which the text cites it.
-
-    Args:
-        entry: The work.
-    """
+    """Authors and year of a work, in the words in which the text cites it."""
     words = join(sep=_STYLE.author_year_sep)[_STYLE.person.author_or_editor_or_title(full=False), year]
     return str(words.format_data({"entry": entry, "style": _STYLE}))
 
@@ -32,11 +28,7 @@ class Labels(BaseLabelStyle):
     """Authors and year as labels."""
 
     def format_labels(self, sorted_entries: Iterable[Entry]) -> Iterator[str]:
-        """Give each work its label.
-
-        Raises:
-            ValueError: If two works would have the same one.
-        """
+        """Give each work its label; ValueError if two works would have the same one."""
         labels = [cited_as(entry) for entry in sorted_entries]
         if twice := [label for label, count in Counter(labels).items() if count > 1]:
             raise ValueError(f"references.bib has two works as {twice[0]}: write a letter behind their years, 2023a")

@@ -107,8 +107,7 @@ class Exercise:
 def page_title(heading: str) -> str:
     """Make a page's heading from a notebook's, which reads like its chapter's.
 
-    Args:
-        heading: "4 · One head of self-attention", or "Capstone · Your own mini-transformer".
+    Such as "4 · One head of self-attention", or "Capstone · Your own mini-transformer".
     """
     match = TITLE.match(f"# {heading}")
     if match is None:
@@ -119,13 +118,8 @@ def page_title(heading: str) -> str:
 def read_exercise(name: str, text: str, pages: Mapping[str, str]) -> Exercise:
     """Take from a notebook what its table and headings say.
 
-    Args:
-        name: The notebook, without its ending.
-        text: The file.
-        pages: The text of the book's pages, by name.
-
-    Raises:
-        BadExercise: If it has no heading or no table, or a task of the table has no link to a section.
+    ``name`` is without its ending; ``pages`` is the text of the book's pages, by name. BadExercise if it has no heading
+    or no table, or a task of the table has no link to a section.
     """
     cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
     prose = "\n\n".join(_source(cell) for cell in cells)
@@ -153,12 +147,7 @@ def read_exercise(name: str, text: str, pages: Mapping[str, str]) -> Exercise:
 
 
 def untitled(page: str, label: str) -> str:
-    """The heading that a label stands under which is not itself a heading's; empty where it is one's.
-
-    Args:
-        page: The text of a page of the book.
-        label: A label on it.
-    """
+    """The heading that a label stands under which is not itself a heading's; empty where it is one's."""
     place = re.search(rf"^\({re.escape(label)}\)=\n+(?P<after>.*)$", page, re.MULTILINE)
     if place is None or place["after"].startswith("#"):
         return ""
@@ -168,11 +157,7 @@ def untitled(page: str, label: str) -> str:
 
 @cache
 def exercises(root: Path) -> dict[str, Exercise]:
-    """Read all notebooks of a checkout, by their pages' names.
-
-    Args:
-        root: The checkout.
-    """
+    """Read all notebooks of a checkout, by their pages' names."""
     pages = {path.stem: path.read_text(encoding="utf-8") for path in (root / "book").glob("*.md")}
     paths = sorted((root / FOLDER).glob("[0-9][0-9]_*/*.ipynb"))
     every = [read_exercise(path.stem, path.read_text(encoding="utf-8"), pages) for path in paths]
@@ -180,15 +165,7 @@ def exercises(root: Path) -> dict[str, Exercise]:
 
 
 def page_text(exercise: Exercise, text: str) -> str:
-    """Turn a notebook into the one that its page is made from: a head, labels, and links that stay in the book.
-
-    Args:
-        exercise: What the notebook says of itself.
-        text: The file.
-
-    Returns:
-        A notebook, as JSON.
-    """
+    """Turn a notebook into the one (JSON) that its page is made from: a head, labels, links that stay in the book."""
     notebook: dict[str, Any] = json.loads(text)
     for cell in notebook["cells"]:
         grader = cell["metadata"].get("nbgrader", {})

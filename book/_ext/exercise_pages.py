@@ -34,14 +34,9 @@ RUNNING = "book/00_before_you_start_running"
 
 
 def chapters(contents: Any, above: str = "") -> dict[str, str]:
-    """Find the page that each page of the contents stands below.
+    """Find the page that each page of the contents, ``_toc.yml`` or a part of it, stands below.
 
-    Args:
-        contents: What ``_toc.yml`` holds, or a part of it.
-        above: The page that this part stands below.
-
-    Returns:
-        Page -> page above it; pages that stand below none are left out.
+    Pages that stand below none are left out; ``above`` is the page that this part stands below.
     """
     if isinstance(contents, list):
         return {page: parent for part in contents for page, parent in chapters(part, above).items()}
@@ -87,7 +82,6 @@ class Head(SphinxDirective):
         return [nodes.container("", facts, self._doors(exercise, places), self._library(places), classes=["exr-head"])]
 
     def _doors(self, exercise: Exercise, places: Places) -> nodes.Node:
-        """The buttons."""
         doors = nodes.container(classes=["exr-doors"])
         text = nodes.inline("", "Download the notebook")
         doors += nodes.paragraph(
@@ -208,11 +202,7 @@ def _inside(node: nodes.Node, kinds: tuple[type, ...]) -> bool:
 
 
 def places_of(config: Config) -> Places:
-    """Read the addresses that _config.yml sets.
-
-    Raises:
-        ExtensionError: If one of them is of no use.
-    """
+    """Read the addresses that _config.yml sets; ExtensionError if one of them is of no use."""
     options = config.html_theme_options
     repository, branch = (str(options.get(f"repository_{name}") or "") for name in ("url", "branch"))
     try:

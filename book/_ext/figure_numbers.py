@@ -24,11 +24,9 @@ FIGURE = re.compile(
 
 
 def chapter_of(pagename: str, pages: set[str]) -> str:
-    """Say what stands before the point in the numbers of a page, such as "6" or "6a"; empty where nothing is numbered.
+    """Say what stands before the point in the numbers of a page, ``book/06_positions_more``: "6" or "6a".
 
-    Args:
-        pagename: The page, such as ``book/06_positions_more``.
-        pages: All pages of the book.
+    Empty where nothing is numbered.
     """
     match = PAGE.fullmatch(pagename)
     if not match:
@@ -52,12 +50,9 @@ def captions(env: BuildEnvironment, pagename: str) -> dict[str, str]:
 
 
 def numbered(body: str, chapter: str, captions: Mapping[str, str]) -> str:
-    """Write the numbers into a page's HTML.
+    """Write the numbers, with what stands before their point, into a page's HTML.
 
-    Args:
-        body: The page.
-        chapter: What stands before the point.
-        captions: The caption of each live figure, by model id.
+    ``captions`` has that of each live figure, by model id.
     """
     count = 0
 

@@ -25,12 +25,7 @@ SERVER = Path(__file__).with_name("kernel_server.py")
 
 
 class Forked:
-    """A forked kernel, as far as a provisioner asks a process.
-
-    Args:
-        pid: Its number.
-        descriptor: Its descriptor; the process is another one's child.
-    """
+    """A forked kernel, as far as a provisioner asks a process; the process is another one's child."""
 
     stdin = stdout = stderr = None
 
@@ -63,8 +58,7 @@ class Forked:
 class Server:
     """The process that kernels are forked from; it begins to import at once.
 
-    Args:
-        folder: Where it starts; modules that lie there come before installed ones, as in a kernel.
+    Modules in the folder where it starts come before installed ones, as in a kernel.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -77,11 +71,7 @@ class Server:
             )
 
     def fork(self, argv: list[str], cwd: str, env: dict[str, str]) -> Forked:
-        """Fork a kernel.
-
-        Raises:
-            OSError: If the server is gone, or the environment is too large for a message.
-        """
+        """Fork a kernel; OSError if the server is gone, or the environment is too large for a message."""
         with self._lock:
             self._control.send(json.dumps({"argv": argv, "cwd": cwd, "env": env}).encode())
             reply, descriptors, _, _ = socket.recv_fds(self._control, 32, 1)
@@ -131,8 +121,7 @@ class ForkedKernels(AsyncKernelManager):
 def forking(folder: Path) -> Iterator[type[AsyncKernelManager]]:
     """Give the class of managers whose kernels are forked here; where a fork is not sound, of those that start anew.
 
-    Args:
-        folder: Where most pages lie.
+    ``folder`` is where most pages lie.
     """
     if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
         yield AsyncKernelManager

@@ -40,14 +40,7 @@ FRACTION = re.compile(r"\\[dt]?frac\s*(?:\{[^{}]*\}|\w)\s*(\{[^{}]*\}|\w)")
 
 
 def width_em(tex: str) -> float:
-    """Estimate how wide MathJax sets a formula.
-
-    Args:
-        tex: The formula, without the signs around it.
-
-    Returns:
-        The width, in em of the text around it.
-    """
+    """Estimate how wide MathJax sets a formula, without the signs around it, in em of the text around it."""
     text = UNARY.sub("~", plain(FRACTION.sub(r"\1", tex)).replace(" ", ""))
     small = "".join(above or below for above, below in SMALL.findall(text))
     large = SMALL.sub("", text)

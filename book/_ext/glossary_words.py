@@ -49,10 +49,7 @@ NO_PROSE = {"cell", "slq-choice", "section-line", "sd-card", "sd-dropdown", "lea
 
 
 def terms(source: str) -> list[str]:
-    r"""The entries of the glossary's page, in its order.
-
-    Args:
-        source: The text of ``glossary.md``.
+    r"""The entries of the glossary's page, ``glossary.md``, in its order.
 
     Examples:
         >>> terms("Words.\n\n```{glossary}\nquery\n    Asks.\n\ntop-k\n    Draws.\n```\n")

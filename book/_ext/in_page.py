@@ -94,14 +94,9 @@ def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], 
 
 
 def texts(page: str, folder: str) -> dict[str, dict[str, str]]:
-    """Take the tasks from a notebook's page: title, text and address of each, with links from the book's first page.
+    """Take the tasks from a notebook's built page, by id: title, text, address, with links from the book's first page.
 
-    Args:
-        page: The built page.
-        folder: Its folder, from the book's first page.
-
-    Returns:
-        By task id.
+    ``folder`` is the page's, from the book's first page.
     """
     by_task: dict[str, dict[str, str]] = {}
     soup = BeautifulSoup(page, "html.parser")
@@ -139,11 +134,8 @@ def script(
 ) -> str:
     """A notebook with the texts of its tasks, as a script: pages from the disk can load nothing else.
 
-    Args:
-        exercise: The notebook.
-        tasks: The texts of its tasks.
-        following: Those of the notebook after it, whose first task comes next; empty after the last.
-        root: The book's sources.
+    ``following`` are those of the notebook after it, whose first task comes next; empty after the last. ``root`` has
+    the book's sources.
     """
     record = {
         "file": Path(exercise.path).name,

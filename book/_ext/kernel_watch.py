@@ -20,12 +20,9 @@ IMPORTING = ("<frozen importlib", os.path.dirname(importlib.util.__file__))
 
 
 class Watch:
-    """What has been seen so far.
+    """What has been seen so far, which ``target`` gets, as JSON, after each cell.
 
-    Args:
-        target: The file that gets it, as JSON, after each cell.
-        inside: Folders whose files are noted.
-        without: Folders inside them whose files are not.
+    Files in the folders ``inside`` are noted, but not those in the folders ``without``, inside them.
     """
 
     def __init__(self, target: str, inside: list[str], without: list[str]) -> None:

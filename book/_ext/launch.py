@@ -41,15 +41,9 @@ class Places:
 
     @classmethod
     def of(cls, launch: Mapping[str, object], repository: str = "", branch: str = "") -> "Places":
-        """Read the settings.
+        """Read the settings: ``softlookup_launch`` of _config.yml, its ``repository: url`` and ``repository: branch``.
 
-        Args:
-            launch: ``softlookup_launch`` of _config.yml.
-            repository: Its ``repository: url``.
-            branch: Its ``repository: branch``.
-
-        Raises:
-            BadAddress: If a key is unknown, or a value is no web address where one is wanted.
+        BadAddress if a key is unknown, or a value is no web address where one is wanted.
         """
         unknown = set(launch) - KEYS
         if unknown:
@@ -65,11 +59,7 @@ class Places:
         return cls(**settings, repository=repository.strip(), branch=branch.strip())
 
     def lab(self, notebook: str) -> str:
-        """The notebook in a JupyterLab: the course's, or the reader's own.
-
-        Args:
-            notebook: Its path in the checkout.
-        """
+        """The notebook, by its path in the checkout, in a JupyterLab: the course's, or the reader's own."""
         base = self.jupyterlab or OWN_LAB
         return _filled(base, notebook) or _joined(base, "lab/tree/", notebook)
 

@@ -38,11 +38,7 @@ class Place:
 
 @cache
 def whole(root: Path = CHECKOUT) -> dict[str, Place]:
-    """All pages and labels of the whole book, by name.
-
-    Args:
-        root: The checkout.
-    """
+    """All pages and labels of the whole book, by name."""
     places: dict[str, Place] = {}
     sources = {path: path.read_text(encoding="utf-8") for path in sorted((root / "book").rglob("*.md"))}
     pages = {path.relative_to(root).with_suffix("").as_posix() for path in sources}
@@ -67,23 +63,13 @@ def _task_titles(root: Path = CHECKOUT) -> dict[str, str]:
 
 
 def left_out_tasks(srcdir: Path, root: Path = CHECKOUT) -> dict[str, str]:
-    """The tasks that the whole book has and a course has not, with their titles.
-
-    Args:
-        srcdir: Folder of the book that is built.
-        root: The checkout.
-    """
+    """The tasks that the whole book has and a course, built from ``srcdir``, has not, with their titles."""
     here = {row.id for exercise in exercises(srcdir).values() for row in exercise.rows}
     return {task: title for task, title in _task_titles(root).items() if task not in here}
 
 
 def left_out(node: pending_xref, env: BuildEnvironment) -> Place | None:
-    """What a link leads to, if the whole book has it and this one has not; else None.
-
-    Args:
-        node: The link.
-        env: Of the book that is built.
-    """
+    """What a link leads to, if the whole book has it and this one has not; else None."""
     target, kind = str(node["reftarget"]), (node.get("refdomain") or "", node["reftype"])
     if kind == ("std", "ref"):
         names = [target.lower()]

@@ -14,10 +14,7 @@ CLASS = "text-right"
 
 
 def columns(rows: list[list[str]]) -> set[int]:
-    """Say which columns hold numbers alone; the first names its rows, and is left out.
-
-    Args:
-        rows: The texts of the cells below the head.
+    """Say which columns hold numbers alone, below the head; the first names its rows, and is left out.
 
     Examples:
         >>> columns([["one head", "12", "3 heads"], ["many", "-", "4"]])

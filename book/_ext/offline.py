@@ -95,11 +95,7 @@ ICONS = {
 
 
 def node_modules(app: Sphinx) -> Path:
-    """Find the packages that set-up has fetched.
-
-    Raises:
-        ExtensionError: If they are not there; the message says what to run.
-    """
+    """Find the packages that set-up has fetched; if they are not there, an ExtensionError says what to run."""
     folder = Path(__file__).resolve().parents[1] / "_vendor" / "node_modules"
     if not (folder / MATHJAX / MATHJAX_PARTS[0]).exists():
         raise ExtensionError(f"{folder} has no MathJax: run `python scripts/vendor.py` (a part of `make setup`) first")
@@ -134,10 +130,7 @@ def subset_icons(font: Path, target: Path) -> None:
 def early_faces(stylesheet: str, fonts: Path, names: tuple[str, ...]) -> str:
     """Write a script that adds `EARLY` faces: [family, file in base64, descriptors] each, and what reads them.
 
-    Args:
-        stylesheet: Text of fonts.css, which says what each file holds.
-        fonts: Folder of the files.
-        names: Names of the files.
+    ``stylesheet`` is the text of fonts.css, which says what each file, by its name in the folder ``fonts``, holds.
     """
     faces = []
     for name in names:

@@ -48,12 +48,8 @@ def library_folders(package: str) -> list[Path]:
 class Project:
     """The project's files as they are now; each is read once.
 
-    Args:
-        root: The checkout. All names in records are relative to it.
-        package: The library that pages run.
-
-    Raises:
-        RuntimeError: If the package is not installed; the message says what to run.
+    All names in records are relative to the checkout. If the package that pages run is not installed, a RuntimeError
+    says what to run.
     """
 
     def __init__(self, root: Path, package: str = "softlookup") -> None:
@@ -141,11 +137,7 @@ class Project:
         return {"target": str(target), "inside": [str(self.root), *map(str, self.library)], "without": without}
 
     def needs(self, seen: dict[str, Any]) -> dict[str, Any]:
-        """Make a record of what a kernel has seen.
-
-        Args:
-            seen: What ``kernel_watch.Watch`` wrote.
-        """
+        """Make a record of what a kernel has seen, as ``kernel_watch.Watch`` wrote it."""
         files = {self.name(path) for path in seen["files"]}
         for package, ending in NATIVE.items():
             if package in seen["modules"]:
@@ -186,11 +178,9 @@ def kept_folder(root: Path) -> Path:
 
 
 class Kept:
-    """Outputs of earlier builds, by the text of a page's cells.
+    """Outputs of earlier builds in a folder, by the text of a page's cells.
 
-    Args:
-        folder: Where they lie.
-        project: What their records are compared with.
+    The project is what records are compared with.
     """
 
     def __init__(self, folder: Path, project: Project) -> None:
@@ -240,15 +230,10 @@ class Kept:
         return None if self.stale(self.key(notebook)) else self.cache.merge_match_into_notebook(notebook)[1]
 
     def keep(self, notebook: Any, page: Path, seconds: float, seen: dict[str, Any], began: float) -> None:
-        """Keep an executed notebook and the record of what it needs.
+        """Keep an executed notebook, with its outputs, and the record of what it needs.
 
-        Args:
-            notebook: With its outputs.
-            page: Its file.
-            seconds: How long it ran.
-            seen: What its kernel wrote.
-            began: When it began to run; a file that was written since may not be what it saw, and then there is no
-                record, so that the page runs once more.
+        ``seconds`` is how long it ran, ``seen`` what its kernel wrote. A file that was written since it ``began`` to
+        run may not be what it saw, and then there is no record, so that the page runs once more.
         """
         from jupyter_cache.base import CacheBundleIn
 

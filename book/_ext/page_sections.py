@@ -124,14 +124,7 @@ def _entries(glossary: Tag) -> Iterator[Section]:
 
 
 def sections(page: str) -> list[Section]:
-    """Take a built page apart.
-
-    Args:
-        page: Its HTML.
-
-    Returns:
-        Its sections in order, the page itself first; none where it has no article.
-    """
+    """Take a built page, in HTML, apart: its sections in order, the page itself first; none where it has no article."""
     light = UNSEEN.sub("", page[max(page.find("<article"), 0) : page.rfind("</article>")])
     article = BeautifulSoup(light, "html.parser").find("article")
     if not isinstance(article, Tag):

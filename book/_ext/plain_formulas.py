@@ -48,13 +48,9 @@ def _power(match: re.Match[str]) -> str:
 
 
 def plain(tex: str) -> str:
-    r"""Write a formula as plain text.
+    r"""Write a formula, with or without the signs around it, as plain text.
 
-    Args:
-        tex: The formula, with or without the signs around it.
-
-    Returns:
-        One line without a backslash or a brace; empty where the formula has no plain form.
+    One line without a backslash or a brace; empty where the formula has no plain form.
 
     Examples:
         >>> plain(r"\(\operatorname{softmax}(Q K^\top / \sqrt{d_k})\,V\)")

@@ -43,15 +43,10 @@ class Options:
 
 
 def drawn_orders(seed: str, questions: Sequence[Options]) -> list[list[int]]:
-    """Draw an order of the options for each question of a page.
+    """Draw, by the page's name, an order of the options for each question of a page.
 
-    Args:
-        seed: The page's name.
-        questions: The page's questions.
-
-    Returns:
-        For each question the numbers of its options, in the order in which they are shown. Over the page, the right
-        option stands at each place as often as at any other, or once more, as far as options that stay last allow.
+    The numbers of a question's options stand in the order in which they are shown. Over the page, the right option
+    stands at each place as often as at any other, or once more, as far as options that stay last allow.
     """
     rng = Random(seed)
     drawn = list(range(len(questions)))
@@ -82,11 +77,7 @@ def drawn_orders(seed: str, questions: Sequence[Options]) -> list[list[int]]:
 
 
 def split_options(parts: list[nodes.Node]) -> dict[str, list[nodes.Node]]:
-    """The options that stand in a paragraph, by letter; what comes before the first has the key "".
-
-    Args:
-        parts: The paragraph's children.
-    """
+    """The options that stand in a paragraph, by letter; what comes before the first has the key ""."""
     options: dict[str, list[nodes.Node]] = {"": []}
     now = ""
     for part in parts:
@@ -107,11 +98,7 @@ def split_options(parts: list[nodes.Node]) -> dict[str, list[nodes.Node]]:
 
 
 def right_letter(answer: nodes.Element) -> str:
-    """The letter that an answer begins with.
-
-    Raises:
-        ExtensionError: If it begins with none.
-    """
+    """The letter that an answer begins with; ExtensionError if it begins with none."""
     first = next(iter(answer.findall(nodes.strong)), None)
     match = RIGHT.match(first.astext()) if first is not None else None
     if match is None:
@@ -122,12 +109,8 @@ def right_letter(answer: nodes.Element) -> str:
 def reletter(answer: nodes.Element, new: dict[str, str]) -> None:
     """Give an answer the letters under which its options are shown, and its lines the options' order.
 
-    Args:
-        answer: The answer, with the letters that the author wrote.
-        new: Letter that the author wrote -> letter that is shown.
-
-    Raises:
-        ExtensionError: If the answer names an option by its letter in the middle of a sentence.
+    ``new`` is the letter that is shown, by the one that the author wrote. ExtensionError if the answer names an option
+    by its letter in the middle of a sentence.
     """
     lines = [item for item in answer.findall(nodes.list_item) if RIGHT.match(item.astext())]
     begins = [next(iter(part.findall(nodes.Text))) for part in (next(iter(answer.findall(nodes.strong))), *lines)]
@@ -150,8 +133,7 @@ def reletter(answer: nodes.Element, new: dict[str, str]) -> None:
 def choices(section: nodes.section, docname: str) -> None:
     """Put a list of options, in the order that is drawn, in place of each question's paragraph.
 
-    Raises:
-        ExtensionError: If an option is not answered, the right letter is no option, or an answer names a letter.
+    ExtensionError if an option is not answered, the right letter is no option, or an answer names a letter.
     """
     questions: list[tuple[list[nodes.Node], dict[str, list[nodes.Node]], str, nodes.Element]] = []
     for answer in [node for node in section.children if _is_dropdown(node)]:

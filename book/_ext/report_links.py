@@ -22,13 +22,10 @@ PLACES = {"title", "body"}
 
 
 def template(address: str) -> str:
-    """Complete an address so that it has a place for a title and one for a text.
+    """Complete an address of _config.yml so that it has a place for a title and one for a text.
 
-    Args:
-        address: As _config.yml has it; with ``{title}`` and ``{body}`` in it, it is left as it is.
-
-    Raises:
-        ExtensionError: If it is neither a web address nor a mailto: address, or has places of another name.
+    With ``{title}`` and ``{body}`` in it, it is left as it is. ExtensionError if it is neither a web address nor a
+    mailto: address, or has places of another name.
     """
     kind = urlsplit(address).scheme
     if kind not in {"http", "https", "mailto"}:
@@ -43,25 +40,15 @@ def template(address: str) -> str:
 
 
 def body(page: str, path: str, build: str) -> str:
-    """Write what a report begins with. ``report.js`` writes the same, with the section and the words that are marked.
+    """Write what a report on a page, by title, begins with: the page's file in the book, and the book's version.
 
-    Args:
-        page: The page's title.
-        path: Its file in the book.
-        build: The book's version.
+    ``report.js`` writes the same, with the section and the words that are marked.
     """
     return f"Page: {page}\nFile: {path}\nBuild: {build}\n\nWhat it says:\n\nWhat it should say, and why:\n"
 
 
 def filled(address: str, page: str, path: str, build: str) -> str:
-    """Fill the places of an address, for readers without scripts.
-
-    Args:
-        address: With its places.
-        page: The page's title.
-        path: Its file in the book.
-        build: The book's version.
-    """
+    """Fill the places of an address, for readers without scripts; the other arguments are those of ``body``."""
     values = {"title": f"Mistake: {page}", "body": body(page, path, build)}
     for name, text in values.items():
         address = address.replace(f"{{{name}}}", quote(text, safe=""))

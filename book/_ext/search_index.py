@@ -122,15 +122,10 @@ def synonyms(entries: list[Section]) -> list[list[str]]:
 
 
 def record(out: Path, pages: list[str]) -> dict[str, Any]:
-    """What the search knows.
+    """What the search knows of some pages of the built book, in the folder ``out``.
 
-    Args:
-        out: Folder of the built book.
-        pages: Names of its pages.
-
-    Returns:
-        ``pages``, each with address, title and kind; ``sections``, each with the number of its page, anchor, level of
-        its heading, title, text, and the words that it defines or links; ``synonyms``.
+    ``pages``, each with address, title and kind; ``sections``, each with the number of its page, anchor, level of its
+    heading, title, text, and the words that it defines or links; ``synonyms``.
     """
     index: dict[str, Any] = {"pages": [], "sections": [], "synonyms": []}
     for name in pages:
@@ -150,11 +145,7 @@ def record(out: Path, pages: list[str]) -> dict[str, Any]:
 
 
 def bundle(source: Path, modules: Path, *options: str) -> str:
-    """A script with all that it imports, as one.
-
-    Raises:
-        ExtensionError: If esbuild finds a mistake in it.
-    """
+    """A script with all that it imports, as one; ExtensionError if esbuild finds a mistake in it."""
     command = [str(modules / ".bin" / "esbuild"), "--bundle", "--minify", "--loader:.css=text", str(source), *options]
     # esbuild needs node, which set-up puts beside Python; the packages lie in no folder above the source.
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])

@@ -21,13 +21,8 @@ def link(domain: str, reftype: str, target: str, child: nodes.Node, **more: Any)
 def append_line(section: nodes.section, kind: str, lead: str, links: Iterable[nodes.Node]) -> None:
     """Put "lead link, link." behind what the section says, before its first section inside.
 
-    Links of several kinds share one line, in the order in which they were put there.
-
-    Args:
-        section: Where the line goes.
-        kind: A class of the line, or of its part, for its style and for tests.
-        lead: The words before the first link, without a space behind them.
-        links: What follows, already linked or still to be resolved.
+    Links of several kinds share one line, in the order in which they were put there. ``kind`` is a class of the line,
+    or of its part, for its style and for tests. ``lead`` has no space behind it; links may still have to be resolved.
     """
     inside = next((i for i, child in enumerate(section.children) if isinstance(child, nodes.section)), None)
     # A label of the section that follows stands before it, and has to stay next to it.

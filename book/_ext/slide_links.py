@@ -41,11 +41,8 @@ def explained() -> dict[str, dict[str, int]]:
 def append(section: nodes.section, target: str, label: str, count: int) -> None:
     """Put the line into the section's box *On the slides*, or at the section's end.
 
-    Args:
-        section: The section that the label names.
-        target: Address of the list, as the page sees it.
-        label: The section's label.
-        count: How many statements the section explains.
+    It says how many statements the section, which ``label`` names, explains, and links to ``target``, the list as the
+    page sees it.
     """
     text = f"{count} statement{'s' if count > 1 else ''} recomputed"
     link = nodes.reference("", text, refuri=f"{target}?section={label}#slides-all", internal=True)

@@ -8,10 +8,7 @@ _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def visible(text: str) -> str:
-    r"""Text in which signs that change the direction of writing can be seen, and change nothing.
-
-    Args:
-        text: What somebody else wrote, or HTML that was made from it.
+    r"""Text, or HTML made from it, in which signs that change the direction of writing can be seen, and change nothing.
 
     >>> visible("x = 1 \u202e# ten")
     'x = 1 ⟨U+202E⟩# ten'
@@ -20,11 +17,7 @@ def visible(text: str) -> str:
 
 
 def plain(text: str, most: int = 400) -> str:
-    """Text without control characters, cut to a length; signs for the direction of writing are shown as such.
-
-    Args:
-        text: What somebody else wrote.
-        most: Characters that are kept.
+    """Text without control characters, cut to ``most``; signs for the direction of writing are shown as such.
 
     >>> plain("ada" + chr(27) + "[2J"), plain("a" * 9, most=3)
     ('ada�[2J', 'aaa…')
@@ -37,10 +30,6 @@ def plain(text: str, most: int = 400) -> str:
 
 def one_line(text: str, most: int = 200) -> str:
     """Text for the middle of a line, such as a student's id: line breaks and tabs are replaced too.
-
-    Args:
-        text: What somebody else wrote.
-        most: Characters that are kept.
 
     >>> one_line("ada" + chr(10) + "graded 37 of 37")
     'ada�graded 37 of 37'

@@ -32,8 +32,7 @@ NOT_REACHED = "Not reached: backups, downloaded zips, nbgrader's exchange, other
 def kept_of(course: Course, student: str) -> list[str]:
     """What a course holds of a student, one phrase each; it changes nothing.
 
-    Raises:
-        CourseError: If the id is no name that a folder can have.
+    CourseError if the id is no name that a folder can have.
     """
     _check(student)
     phrases = _rows(course, student)
@@ -57,13 +56,9 @@ def kept_of(course: Course, student: str) -> list[str]:
 
 
 def forget(course: Course, student: str) -> list[str]:
-    """Remove all that a course holds of a student.
+    """Remove all that a course holds of a student, and give what was removed, one phrase each.
 
-    Returns:
-        What was removed, one phrase each.
-
-    Raises:
-        CourseError: If the id is no name that a folder can have, a grader works on an assignment, or the disk refuses.
+    CourseError if the id is no name that a folder can have, a grader works on an assignment, or the disk refuses.
     """
     from nbgrader.api import MissingEntry
 
@@ -100,8 +95,7 @@ def forget(course: Course, student: str) -> list[str]:
 def not_reached(course: Course, student: str) -> list[str]:
     """A sentence on each folder of vivas that may hold something of a student, and is not there to be looked at.
 
-    Raises:
-        CourseError: If the record of these folders is damaged.
+    CourseError if the record of these folders is damaged.
     """
     return [
         f"Not reached: {folder}, which vivas were written to, is empty, not there, or cannot be changed. Run this "

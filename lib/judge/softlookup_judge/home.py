@@ -60,8 +60,7 @@ def in_stage(error: Exception) -> str:
 class Checker:
     """Checks answers and gives help, and knows what happened before: there is one for each kernel.
 
-    Args:
-        catalogue: The tasks that it knows; None finds those of this process at the first check.
+    Without a catalogue it finds the tasks of this process at the first check.
 
     Attributes:
         attempts: What happened with each task until now, by its id.
@@ -73,11 +72,7 @@ class Checker:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tasks that it knows.
-
-        Raises:
-            OwnTasksError: If a course's own tasks cannot be read.
-        """
+        """The tasks that it knows; an OwnTasksError if a course's own tasks cannot be read."""
         return here() if self._catalogue is None else self._catalogue
 
     def check(self, task_id: str, obj: Any, variant: int = 0) -> CheckResult:

@@ -47,10 +47,8 @@ class _Alone(LocalStudent):
 def together(attempts: Mapping[Task, Attempts], known: Mapping[str, Variant], seconds: float) -> str:
     """What is said of all functions of a notebook once each is right; empty before, and where none calls another.
 
-    Args:
-        attempts: What happened with each task of the notebook, in its order.
-        known: Which variant each task was asked for, by its id.
-        seconds: How long the student's functions may take.
+    ``attempts`` are of each task of the notebook, in its order; ``known`` is which variant a task was asked for, by its
+    id; ``seconds`` is how long the student's functions may take.
     """
     tasks = tuple(attempts)
     if not all(tried.passed for tried in attempts.values()) or not compositions(tasks):
@@ -75,16 +73,10 @@ def first_failing(
 ) -> CheckResult | None:
     """Judge the compositions of a notebook with a student's functions in them, on values.
 
-    Results of numpy are welcome where tensors are asked for: they become tensors on their way to the next function.
-
-    Args:
-        tasks: The notebook's tasks.
-        student_functions: The student's functions, by task id.
-        student: Makes what the judge asks of a variant and a function; nothing may be lent to it.
-        known: Which variant each task was asked for, by its id; the public one where it is not there.
-
-    Returns:
-        The verdict on the first composition that is not right, None if all are.
+    The verdict on the first one that is not right, None if all are. Results of numpy are welcome where tensors are
+    asked for: they become tensors on their way to the next function. ``student`` makes what the judge asks of a variant
+    and a function; nothing may be lent to it. A task that ``known`` does not have, by its id, is asked for in its
+    public variant.
     """
     for task in compositions(tasks):
         variant = (known or {}).get(task.id) or variant_of(task)

@@ -20,19 +20,12 @@ from softlookup_judge.data.notebook import is_published, solutions
 
 
 def as_released(cells: Sequence[Mapping[str, Any]], path: Path, catalogue: Catalogue) -> NotebookNode | None:
-    """The notebook as it was given out.
+    """The notebook as it was given out, None where the notebook checks no task that is known.
 
-    In a course's folder that is the released one. Elsewhere it is made from the published solutions, for the tasks,
-    the variants and the points that the notebook itself asks for. Cells with nbgrader's marks that the published
-    notebook lacks are the course's own, and are taken as they stand.
-
-    Args:
-        cells: What the student has: the cells of a file that may hold anything.
-        path: Where it lies.
-        catalogue: The tasks that are known.
-
-    Returns:
-        The release, None where the notebook checks no task that is known.
+    In a course's folder that is the released one. Elsewhere it is made from the published solutions, for the tasks, the
+    variants and the points that the notebook itself asks for. Cells with nbgrader's marks that the published notebook
+    lacks are the course's own, and are taken as they stand. ``cells`` are what the student has, those of a file that
+    may hold anything; ``path`` is where it lies.
     """
     notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata=NotebookNode(), cells=[*map(_sound, cells)])
     checks = [check for cell in notebook.cells if (check := released_check(cell, catalogue)) is not None]

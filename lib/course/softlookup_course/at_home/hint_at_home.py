@@ -52,13 +52,9 @@ class HintAtHome:
     remark: str = ""
 
     def record(self, notebook: str) -> dict[str, Any]:
-        """What ``softlookup hint --json`` prints.
+        """What ``softlookup hint --json`` prints for a file's name: plain values.
 
-        Args:
-            notebook: The file's name, as it was given.
-
-        Returns:
-            Plain values, ready for JSON. A field that is there stays while ``FORMAT`` does; others may come.
+        A field that is there stays while ``FORMAT`` does; others may come.
         """
         return {
             "format": FORMAT,
@@ -81,20 +77,12 @@ class HintAtHome:
 
 
 def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float = 60.0) -> HintAtHome:
-    """Run a notebook up to the check of one task, and give the next step of help on the answer that stands there.
+    """Run a notebook up to the check of one task, "04.scale", and give the next step of help on the answer there.
 
-    The steps are those of ``hint`` in the notebook, without the last, which is a solution. Another step comes only
-    once the answer is another one. How many were given is kept beside the notebook, whose checks then say it, too.
-
-    Args:
-        path: The notebook; it is not changed.
-        task: The task, "04.scale".
-        catalogue: The tasks that are known.
-        timeout_s: How long one cell may run before it is interrupted, in seconds.
-
-    Raises:
-        UnknownTask: If there is no such task.
-        BadNotebook: If the file is not a notebook, or does not ask this task.
+    The notebook is not changed; a cell that runs longer than ``timeout_s`` seconds is interrupted. The steps are those
+    of ``hint`` in the notebook, without the last, which is a solution. Another step comes only once the answer is
+    another one. How many were given is kept beside the notebook, whose checks then say it, too. UnknownTask if there is
+    no such task; BadNotebook if the file is not a notebook, or does not ask this task.
     """
     known, folder = catalogue.task(task), path.resolve().parent
     saved = read_notebook(path)

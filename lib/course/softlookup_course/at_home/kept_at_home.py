@@ -13,14 +13,10 @@ from softlookup_judge.helping.kept import KEPT_FILE, OLDER_FILE, TaskKept, kept_
 
 
 def keep(folder: Path, changes: Mapping[str, Mapping[str, Any]]) -> str:
-    """Write down what was found.
+    """Write down what was found: by task, the fields of ``TaskKept`` that are other than before.
 
-    Args:
-        folder: That of the notebook.
-        changes: By task, the fields of ``TaskKept`` that are other than before.
-
-    Returns:
-        One sentence where the file was damaged, or could not be written; else nothing. More than that it never costs.
+    One sentence where the file, beside the notebook, was damaged, or could not be written; else nothing. More than that
+    it never costs.
     """
     if not changes:
         return ""

@@ -95,20 +95,11 @@ class Job:
 def home_questions(
     path: Path, count: int, seed: int, task: str = "", say: Callable[[str], None] = lambda sentence: None
 ) -> list[VivaQuestion]:
-    """Draw questions on the answers of a notebook that pass.
+    """Draw questions on the answers of a notebook that pass; what of it is graded is run, in a process of its own.
 
-    Args:
-        path: The notebook; what of it is graded is run, in a process of its own.
-        count: How many questions, each on another task as long as there are so many.
-        seed: Draws them.
-        task: Only on this task; empty for any.
-        say: Called with a sentence on what is left out since it does not come to an end.
-
-    Returns:
-        So many questions, or fewer; none where no answer is right, or there are no questions on its tasks.
-
-    Raises:
-        BadNotebook: If the file is no notebook.
+    So many questions, each on another task as long as there are so many, or fewer; none where no answer is right, or
+    there are no questions on its tasks. A ``task`` restricts them to itself. ``say`` is called with a sentence on what
+    is left out since it does not come to an end. BadNotebook if the file is no notebook.
     """
     work = _prepared(path, seed)
     if work is None:
@@ -124,8 +115,7 @@ def home_questions(
 def keep_answer(path: Path, question: VivaQuestion, right: bool) -> str:
     """Keep beside a notebook how a question was answered; the same question again takes the place of its first answer.
 
-    Returns:
-        One sentence where that could not be written, else nothing.
+    One sentence where that could not be written, else nothing.
     """
     # Known again by what is shown, whatever letters its options have.
     shown = "\n".join([question.code, question.after, *question.call, *sorted(question.options)])
@@ -223,8 +213,7 @@ class _Search:
 def _in_a_process(search: _Search) -> bool:
     """Run a notebook and try its tasks in another process, as long as each part keeps to its time.
 
-    Returns:
-        Whether the process was ended, or ended itself, and another one should go on.
+    It says whether the process was ended, or ended itself, and another one should go on.
     """
     here, there = multiprocessing.Pipe(duplex=False)
     # A new interpreter, not a fork: torch's threads do not survive a fork, and not every system has one.
@@ -319,8 +308,7 @@ def _try_tasks(say: Callable[..., None], job: Job) -> None:
 class HomeRunner:
     """Runs programs in this process: for a learner's own code on the learner's own machine, and for nothing else.
 
-    Args:
-        announce: Is told of each program the task that it belongs to, and the seconds that it may run, before it does.
+    Before each program ``announce`` is called with the task that it belongs to, and the seconds that it may run.
 
     Attributes:
         names: The names that the notebook's cells have defined.

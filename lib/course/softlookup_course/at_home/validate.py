@@ -122,13 +122,9 @@ class Rehearsal:
         return sum(outcome.verdict == "pass" for outcome in self.outcomes)
 
     def record(self, notebook: str) -> dict[str, Any]:
-        """What ``softlookup check --json`` prints.
+        """What ``softlookup check --json`` prints for a file's name: plain values.
 
-        Args:
-            notebook: The file's name, as it was given.
-
-        Returns:
-            Plain values, ready for JSON. A field that is there stays while ``FORMAT`` does; others may come.
+        A field that is there stays while ``FORMAT`` does; others may come.
         """
         return {
             "format": FORMAT,
@@ -150,18 +146,10 @@ def rehearse(
 ) -> Rehearsal:
     """Run in a fresh kernel what of a notebook counts, on past errors, and gather and keep the verdicts.
 
-    Args:
-        path: The notebook; it is not changed. What was found is kept in a file beside it.
-        timeout_s: How long one cell may run before it is interrupted, in seconds.
-        done: Called after each code cell with how many have run and how many there are.
-        catalogue: The tasks that are known; None takes those of this process.
-        task: Run up to the check of this task, and give its verdict alone; empty for all.
-
-    Returns:
-        The verdicts, and what is to be said about the notebook.
-
-    Raises:
-        BadNotebook: If the file is not a notebook, or does not ask the task.
+    The notebook is not changed; what was found is kept in a file beside it. A cell that runs longer than ``timeout_s``
+    seconds is interrupted. ``done`` is called after each code cell with how many have run and how many there are. A
+    ``task`` stops the run at its check, and has its verdict alone. Without a catalogue it is that of this process.
+    BadNotebook if the file is not a notebook, or does not ask the task.
     """
     catalogue = catalogue or here()
     rebuilt = rebuilt_at(path, catalogue)
@@ -177,16 +165,9 @@ def rehearse(
 
 
 def check_of(notebook: NotebookNode, task: str, name: str, catalogue: Catalogue) -> tuple[int, int]:
-    """Where the check of a task stands in a rebuilt notebook, and which variant it asks for.
+    """Where the check of a task stands in a notebook, as ``rebuilt_at`` gives it, and which variant it asks for.
 
-    Args:
-        notebook: As ``rebuilt_at`` gives it.
-        task: The task's id.
-        name: The file's name, for the message.
-        catalogue: The tasks that are known.
-
-    Raises:
-        BadNotebook: If the notebook does not ask the task.
+    BadNotebook, with the file's name, if the notebook does not ask the task.
     """
     for at, cell in enumerate(notebook.cells):
         check = released_check(cell, catalogue)
@@ -200,9 +181,7 @@ def check_of(notebook: NotebookNode, task: str, name: str, catalogue: Catalogue)
 def judged(outcomes: Iterable[CheckOutcome], answers: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """What is to be kept of some verdicts: those on answers that were judged.
 
-    Args:
-        outcomes: The verdicts.
-        answers: The answers' sources as they stand in the student's notebook, by grade_id.
+    ``answers`` are the answers' sources as they stand in the student's notebook, by grade_id.
     """
     now = datetime.now().astimezone()
     hashes = {task_id(name): text_hash(source) for name, source in answers.items()}
@@ -216,8 +195,7 @@ def judged(outcomes: Iterable[CheckOutcome], answers: Mapping[str, str]) -> dict
 def rebuilt_at(path: Path, catalogue: Catalogue | None = None) -> Rebuilt:
     """A notebook as it is graded, and what is to be said about it; as it stands where it checks no known task.
 
-    Raises:
-        BadNotebook: If the file is not a notebook.
+    BadNotebook if the file is not a notebook.
     """
     raw = read_file(path)
     release = as_released(cells_in(raw, path.name), path, catalogue or here())
@@ -288,16 +266,9 @@ def execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Callab
 
 
 def outcomes_in(notebook: NotebookNode, catalogue: Catalogue, task: str = "", at: int = -1) -> list[CheckOutcome]:
-    """What the checks of a rebuilt notebook that was run say.
+    """What the checks of a rebuilt notebook that was run say, in the notebook's order.
 
-    Args:
-        notebook: The notebook.
-        catalogue: The tasks that are known.
-        task: One of its tasks, whose check need not be marked as one.
-        at: Where that stands.
-
-    Returns:
-        The outcomes in the notebook's order; that of ``task`` comes last.
+    That of ``task``, which stands ``at`` a cell and need not be marked as a check, comes last.
     """
     errors = {task_id(grade_id(cell)): error_of(cell) for cell in notebook.cells if is_solution(cell)}
     checks = [pair for pair in verdict_cells(notebook) if pair[0] != task]

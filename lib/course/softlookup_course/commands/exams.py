@@ -21,13 +21,10 @@ def drawn(
     versions: str,
     folder: Path | None = None,
 ) -> "list[Sheet]":
-    """Draw one sheet, or one for each version.
+    """Draw one sheet, or one for each version; ExamError if there is no such sheet.
 
     With a course's folder, the questions are on its chapters, and none is on a task that was left out there.
-
-    Raises:
-        ExamError: If there is no such sheet.
-        CourseError: If the folder is no course.
+    CourseError if the folder is no course.
     """
     from softlookup_course.exam import ExamError, draw_sheet, parse_chapters
 

@@ -97,10 +97,9 @@ def notebooks_in(place: Path) -> list[Path]:
 
 
 def folder_meant(names: tuple[str, ...]) -> Path | None:
-    """The folder of notebooks that some words name: without a word the first place that holds any.
+    """The folder of notebooks that some words name, None where they name one notebook.
 
-    Returns:
-        None where they name one notebook.
+    Without a word it is the first place that holds any.
     """
     if names:
         folder = Path(names[0])

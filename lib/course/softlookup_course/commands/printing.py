@@ -26,14 +26,9 @@ def live_figures(page: str) -> list[bytes]:
 
 
 def as_pdf(pages: Iterable[Path], query: str = "") -> list[Path]:
-    """Print pages beside themselves; without Chromium say what to do, and print none.
+    """Print pages beside themselves, without a browser's header and footer; files that are not HTML are left out.
 
-    Args:
-        pages: Files; those that are not HTML are left out.
-        query: What is put behind a page's address, such as ``?print-pdf``.
-
-    Returns:
-        The PDFs, without the header and footer that a browser adds.
+    Without Chromium say what to do, and print none. ``query`` is put behind a page's address, such as ``?print-pdf``.
     """
     from softlookup_course.browser import NoBrowser, chromium, opened
 

@@ -27,11 +27,7 @@ CELL_SECONDS = 240
 def executed(file: Path, root: Path) -> NotebookNode:
     """A page with its outputs: from the book's last build, if its cells and all that they used are the same.
 
-    Returns:
-        The page as a notebook.
-
-    Raises:
-        RuntimeError: If a cell fails; the message names the page.
+    A cell that fails is a RuntimeError that names the page.
     """
     from myst_nb.core.read import read_myst_markdown_notebook
 
@@ -93,20 +89,12 @@ Pictures = Callable[[str], Sequence[bytes]]
 def write_slides(
     chapters: Iterable[int], folder: Path, root: Path | None = None, live: Pictures = lambda page: ()
 ) -> Iterable[Path]:
-    """Write the slides of chapters into a folder, each as HTML and as the notebook behind it.
+    """Write the slides of chapters, all if none is given, into a folder, each as HTML and as the notebook behind it.
 
-    Args:
-        chapters: Their numbers; none means all.
-        folder: Made if it is not there. MathJax and reveal.js are copied into it.
-        root: The checkout; the one of the current folder if None.
-        live: Pictures of interactive figures; none leaves a sentence in their place.
-
-    Yields:
-        Each file when it is written.
-
-    Raises:
-        PageError: If there is no such chapter; the message lists those that there are.
-        FileNotFoundError: If MathJax or reveal.js are not there; the message says what fetches them.
+    Each file is given when it is written. The folder is made if it is not there; MathJax and reveal.js are copied into
+    it. ``root`` is the checkout; the one of the current folder if None. ``live`` gives pictures of a page's interactive
+    figures; none leaves a sentence in their place. A chapter that there is not is a PageError that lists those that
+    there are; without MathJax or reveal.js it is a FileNotFoundError that says what fetches them.
     """
     root = root or checkout()
     files = chapter_files(root / "book")

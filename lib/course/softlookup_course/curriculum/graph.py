@@ -114,14 +114,9 @@ EDGES: tuple[Edge, ...] = (
 
 
 def needed(chapter: int, *, strict: bool = True) -> frozenset[int]:
-    """All chapters that come before one, at any distance.
+    """All chapters that come before one, at any distance: if ``strict``, only what it cannot be followed without.
 
-    Args:
-        chapter: Its number.
-        strict: Only what it cannot be followed without; else also what helps.
-
-    Raises:
-        KeyError: If there is no such chapter; the message lists those that there are.
+    Else also what helps. A chapter that there is not is a KeyError that lists those that there are.
     """
     if chapter not in NAMES:
         raise KeyError(f"no chapter {chapter}; there are {', '.join(map(str, NAMES))}")

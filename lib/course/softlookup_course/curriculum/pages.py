@@ -80,14 +80,9 @@ def chapter_files(book: Path) -> dict[int, Path]:
 
 @cache
 def read_page(book: Path, chapter: int) -> Page:
-    """Read what a chapter's page says of itself.
+    """Read what a chapter's page, in the folder ``book``, says of itself.
 
-    Args:
-        book: The folder of the book's pages.
-        chapter: The chapter's number.
-
-    Raises:
-        PageError: If there is no such page, or it says no reading time.
+    PageError if there is no such page, or it says no reading time.
     """
     files = chapter_files(book)
     if chapter not in files:

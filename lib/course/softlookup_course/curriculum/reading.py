@@ -60,11 +60,10 @@ def figures_to_operate(text: str) -> set[str]:
 
 
 def reading(text: str) -> tuple[Reading, Reading]:
-    """Count a page's main line, and what stands in its folds.
+    """Count a page's main line, and what stands in its folds (boxes and cells to open).
 
-    Returns:
-        The main line; what is folded (boxes and cells to open). What no reader has to see (front matter, cells that are
-        removed, code that only draws and is hidden at first) is in neither.
+    What no reader has to see (front matter, cells that are removed, code that only draws and is hidden at first) is in
+    neither.
     """
     live = figures_to_operate(text)
     prose: dict[bool, list[str]] = {False: [], True: []}

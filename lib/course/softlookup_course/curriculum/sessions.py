@@ -61,11 +61,7 @@ def taught_minutes(section: Section) -> int:
 
 
 def taught_sections(route: Route, page: Page) -> tuple[Section, ...]:
-    """The sections of a chapter that a route tells.
-
-    Raises:
-        KeyError: If the route names a section that the page does not have.
-    """
+    """The sections of a chapter that a route tells; a KeyError if it names one that the page does not have."""
     labels = {section.label for section in page.sections}
     named = {*route.only.get(page.chapter, ()), *route.without.get(page.chapter, ())}
     if named - labels:
@@ -78,24 +74,15 @@ def taught_sections(route: Route, page: Page) -> tuple[Section, ...]:
 def sessions(
     book: Path, route: Route, length: int, *, without: Collection[str] = (), apart: bool = False
 ) -> tuple[Session, ...]:
-    """Cut a route into sessions.
+    """Cut a route into sessions, none of which takes longer than ``length`` minutes.
 
-    Sections keep the order of the pages and are never parted. A session takes as many as may be taught; tasks of
-    these sections then fill what is left, in the order of the notebook; the others are homework.
+    Sections keep the order of the pages and are never parted. A session takes as many as may be taught; tasks of these
+    sections then fill what is left, in the order of the notebook; the others are homework. A section that does not fit
+    into a session is a ValueError that names it.
 
-    Args:
-        book: The folder of the book's pages.
-        route: The route.
-        length: Minutes of a session.
-        without: Tasks that are done neither in class nor at home.
-        apart: Whether a chapter begins with a session where half of the one before is taught already. What is left
-            of that one is then for its tasks.
-
-    Returns:
-        The sessions, none of which takes longer than its length.
-
-    Raises:
-        ValueError: If a section does not fit into a session; the message names it.
+    Tasks in ``without`` are done neither in class nor at home. ``apart`` lets a chapter begin with a session where half
+    of the one before is taught already; what is left of that one is then for its tasks. ``book`` is the folder of the
+    book's pages.
     """
     limit = int(TOLD_SHARE * length)
     units = [

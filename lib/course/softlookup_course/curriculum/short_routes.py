@@ -68,16 +68,7 @@ QUESTIONS = (
 
 
 def find_section(book: Path, chapter: int, label: str) -> Section:
-    """Look up a section of a chapter's page.
-
-    Args:
-        book: The folder of the book's pages.
-        chapter: The chapter's number.
-        label: The section's label.
-
-    Raises:
-        PageError: If the chapter has no such section.
-    """
+    """Look up a section of a chapter's page, in the folder ``book``, by its label; PageError if there is none."""
     for section in read_page(book, chapter).sections:
         if section.label == label:
             return section

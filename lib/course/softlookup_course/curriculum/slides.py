@@ -49,12 +49,7 @@ def _plain(text: str) -> Any:
 
 
 def cleaned(text: str, values: Mapping[str, Any]) -> str:
-    """Prose without the book's own markup: numbers put in, links and roles as their words.
-
-    Args:
-        text: Markdown of a page.
-        values: What its sentences show, by name.
-    """
+    """Prose of a page without the book's own markup: numbers (by name) put in, links and roles as their words."""
 
     def role(match: re.Match[str]) -> str:
         kind, content = match[1], match[2]
@@ -72,18 +67,11 @@ def cleaned(text: str, values: Mapping[str, Any]) -> str:
 
 
 def slides_notebook(notebook: NotebookNode, page: str, live: Sequence[bytes] = ()) -> NotebookNode:
-    """Make a notebook of slides from an executed page.
+    """Make a notebook of slides, for nbconvert's exporter, from an executed page, ``04_one_head``.
 
     Each section with a formula, a table or a figure becomes a slide: formulas with the sentence before them, every
-    figure on a slide of its own beneath it. The prose of the section goes into the speaker's notes.
-
-    Args:
-        notebook: The page, executed.
-        page: Its name, such as ``04_one_head``.
-        live: Pictures (PNG) of all its interactive figures, in their order; without them a slide says where each is.
-
-    Returns:
-        A notebook whose cells have slide types, for nbconvert's exporter of slides.
+    figure on a slide of its own beneath it. The prose of the section goes into the speaker's notes. ``live`` are
+    pictures (PNG) of all its interactive figures, in their order; without them a slide says where each is.
     """
     values = said_values(notebook)
     interactive = [out for cell in notebook.cells for out in cell.get("outputs", ()) if _WIDGET in out.get("data", {})]

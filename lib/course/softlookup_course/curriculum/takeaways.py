@@ -24,11 +24,7 @@ class Takeaway(NamedTuple):
 
 
 def takeaways(book: Path) -> Iterator[Takeaway]:
-    """Read the takeaways of all chapters, in the order of the book.
-
-    Args:
-        book: The folder of the book's pages.
-    """
+    """Read the takeaways of all chapters, in the order of the book."""
     for file in sorted(book.glob("[0-9][0-9]_*.md")):
         text = file.read_text(encoding="utf-8")
         title = _TITLE.search(text)

@@ -60,14 +60,10 @@ class Week:
 
 
 def term(book: Path, a_week: int = 1) -> tuple[Week, ...]:
-    """Lay the chapters out over twelve weeks.
+    """Lay the chapters out over twelve weeks, with one session a week or two.
 
-    Args:
-        book: The folder of the book's pages.
-        a_week: Sessions a week, 1 or 2. The second one is for tasks alone, and none has to be left out then.
-
-    Raises:
-        ValueError: If what a week teaches no longer fits into one session; the message names the chapter.
+    The second one is for tasks alone, and none has to be left out then. If what a week teaches no longer fits into one
+    session, it is a ValueError that names the chapter. ``book`` is the folder of the book's pages.
 
     Book: instructors_plan.html#plan-term.
     """

@@ -9,11 +9,7 @@ MATHJAX_PARTS = ("tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extens
 
 
 def checkout(start: Path | None = None) -> Path:
-    """The course's checkout: the nearest folder upwards, or the library's own.
-
-    Raises:
-        FileNotFoundError: If there is none.
-    """
+    """The course's checkout: the nearest folder upwards, or the library's own; a FileNotFoundError if there is none."""
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents, *Path(__file__).resolve().parents):
         if (folder / "_toc.yml").is_file() and (folder / "book" / "_ext").is_dir():
@@ -24,11 +20,7 @@ def checkout(start: Path | None = None) -> Path:
 
 
 def vendored(package: Path, probe: str, root: Path | None = None) -> Path:
-    """Find a package that set-up has fetched.
-
-    Raises:
-        FileNotFoundError: If it is not there; the message says what to run.
-    """
+    """Find a package that set-up has fetched; if it is not there, a FileNotFoundError says what to run."""
     folder = (root or checkout()) / MODULES / package
     if not (folder / probe).exists():
         raise FileNotFoundError(f"{folder} has no {probe}: 'make setup' fetches it")

@@ -21,13 +21,9 @@ def exact(number: Any) -> Fraction | None:
 
 
 def tex(value: Any) -> str:
-    r"""Write a number, a row or a matrix in TeX.
+    r"""Write a truth value, a number, a text, a tuple of numbers or an array with one or two axes in TeX.
 
-    Args:
-        value: A truth value, a number, a text, a tuple of numbers or an array with one or two axes.
-
-    Returns:
-        TeX without dollar signs. Numbers that are fractions with small denominators are written as such.
+    Without dollar signs. Numbers that are fractions with small denominators are written as such.
 
     >>> tex(0.75), tex((2, 3)), tex(65536)
     ('\\tfrac{3}{4}', '(2,\\ 3)', '65{,}536')

@@ -43,12 +43,8 @@ _SPACE = re.compile(r"<!-- *space: *(\d{1,2}(?:\.\d)?) *cm *-->")
 def as_html(markdown: str, title: str) -> str:
     """Write Markdown with formulas as a page that MathJax in the folder beside it typesets.
 
-    Args:
-        markdown: A sheet or a key. ``<!-- space: 5 cm -->`` leaves that much room for an answer.
-        title: The page's title.
-
-    Returns:
-        The page. A question and its room are kept on one page of paper, where they fit on one.
+    ``<!-- space: 5 cm -->`` leaves that much room for an answer. A question and its room are kept on one page of paper,
+    where they fit on one.
     """
     from markdown_it import MarkdownIt
     from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -76,15 +72,8 @@ def _with_room(markdown: str, render: Callable[[str], str]) -> str:
 def write_exam(sheet: Sheet, folder: Path) -> list[Path]:
     """Write sheet and key into a folder, as Markdown and as HTML that needs no network.
 
-    Args:
-        sheet: The sheet.
-        folder: Made if it is not there.
-
-    Returns:
-        The four files, ``sheet.md`` and so on; the letter of a version is part of the name, and the seed is not.
-
-    Raises:
-        FileNotFoundError: If MathJax is not there; the message says what fetches it.
+    The folder is made if it is not there. The four files are ``sheet.md`` and so on; the letter of a version is part of
+    the name, and the seed is not. Without MathJax it is a FileNotFoundError that says what fetches it.
     """
     from softlookup_course.curriculum.vendored import copy_mathjax
 
@@ -99,18 +88,10 @@ def write_exam(sheet: Sheet, folder: Path) -> list[Path]:
 
 
 def write_page(markdown: Path, folder: Path) -> Path:
-    """Write a sheet or key as a page to print, from its Markdown, which may have been edited.
+    """Write a sheet or key as a page to print, named like the file, from its Markdown, which may have been edited.
 
-    Args:
-        markdown: The file.
-        folder: Where the page and MathJax go; made if it is not there.
-
-    Returns:
-        The page, named like the file.
-
-    Raises:
-        FileNotFoundError: If MathJax is not there; the message says what fetches it.
-        ValueError: If the file is no text in UTF-8.
+    MathJax goes into the folder, too, which is made if it is not there. Without MathJax it is a FileNotFoundError that
+    says what fetches it; a file that is no text in UTF-8 is a ValueError.
     """
     from softlookup_course.curriculum.vendored import copy_mathjax
 

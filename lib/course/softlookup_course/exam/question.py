@@ -37,11 +37,7 @@ class ExpectedMistake:
 
     @cached_property
     def words(self) -> str:
-        """What was done instead.
-
-        Raises:
-            LookupError: If the task knows no such mistake.
-        """
+        """What was done instead; a LookupError if the task knows no such mistake."""
         if self.says:
             return self.says
         from softlookup_judge.checking.catalogue import STANDARD
@@ -126,14 +122,10 @@ class ExamQuestion:
     make: Callable[[np.random.Generator], Drawn]
 
     def draw(self, seed: int, version: str = "") -> Drawn:
-        """Draw the numbers of a seed: the same for the same seed, whatever else is on the sheet.
+        """Draw the numbers of a seed, 0 or more: the same for the same seed, whatever else is on the sheet.
 
-        Args:
-            seed: A whole number, 0 or more.
-            version: The version of the sheet; each has numbers of its own.
-
-        Raises:
-            ValueError: If the points of its marks are not its own, or if no version without flaws is found.
+        Each version of a sheet has numbers of its own. A ValueError if the points of its marks are not its own, or if
+        no version without flaws is found.
         """
         rng = np.random.default_rng([seed, self.chapter, zlib.crc32(self.id.encode()), *version.encode()])
         for _ in range(ATTEMPTS):

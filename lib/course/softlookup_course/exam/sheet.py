@@ -60,23 +60,15 @@ def draw_sheet(
     exclude: Sequence[str] = (),
     version: str = "",
 ) -> Sheet:
-    """Draw a sheet: the same for the same seed, chapters and points.
+    """Draw a sheet of exactly so many points: the same for the same seed (0 or more), chapters and points.
 
-    Args:
-        seed: A whole number, 0 or more.
-        chapters: Which chapters are asked about; None means all.
-        points: What the sheet is to be worth.
-        include: Ids of questions that have to be on it, such as ``04/weights``, of whatever chapter.
-        exclude: Ids of questions that must not be on it.
-        version: A letter. Versions of a seed ask the same questions with other numbers, in another order.
+    Without ``chapters`` it is on all of them. They take turns, so that each has a question where there are points
+    enough. Questions in ``include``, ids such as ``04/weights`` of whatever chapter, have to be on it; those in
+    ``exclude`` must not. ``version`` is a letter: versions of a seed ask the same questions with other numbers, in
+    another order.
 
-    Returns:
-        The sheet, whose points are exactly those asked for. Chapters take turns, so that each has a question where
-        there are points enough.
-
-    Raises:
-        ExamError: If the seed is below 0, a chapter has no questions, an id is unknown, or these points cannot be
-            had; the message says what there is.
+    If the seed is below 0, a chapter has no questions, an id is unknown, or these points cannot be had, it is an
+    ExamError that says what there is.
     """
     from softlookup_course.exam.bank import QUESTIONS
 
@@ -157,13 +149,7 @@ def _in_turns(available: list[ExamQuestion], rng: np.random.Generator) -> list[E
 
 
 def parse_chapters(text: str) -> list[int]:
-    """Read which chapters are meant.
-
-    Args:
-        text: Such as ``2-8`` or ``1,4,6-9``.
-
-    Raises:
-        ExamError: If it is something else, with what was got.
+    """Read which chapters are meant: ``2-8`` or ``1,4,6-9``. Anything else is an ExamError that says what was got.
 
     >>> parse_chapters("1,4-6")
     [1, 4, 5, 6]

@@ -18,11 +18,10 @@ KIND_SAYS = {
 
 
 def sheet_markdown(sheet: Sheet, *, title: str = "Exam: transformers") -> str:
-    """Write the sheet that is handed out.
+    """Write the sheet that is handed out: without answers and without the seed, which gives them away.
 
-    Returns:
-        Markdown with formulas between dollar signs, without answers and without the seed, which gives them away.
-        A line ``<!-- space: 5 cm -->`` stands where the sheet on paper leaves room for an answer.
+    Formulas stand between dollar signs. A line ``<!-- space: 5 cm -->`` stands where the sheet on paper leaves room for
+    an answer.
     """
     return "\n\n".join([_head(sheet, title), _ABOUT, *(_question_text(placed) for placed in sheet.questions)]) + "\n"
 
@@ -30,8 +29,7 @@ def sheet_markdown(sheet: Sheet, *, title: str = "Exam: transformers") -> str:
 def key_markdown(sheet: Sheet, *, title: str = "Key: transformers") -> str:
     """Write the key: every question with its answer, how it is marked, and mistakes to expect.
 
-    Returns:
-        Markdown with formulas between dollar signs.
+    Formulas stand between dollar signs.
     """
     return (
         "\n\n".join([f"{_head(sheet, title)} · seed {sheet.seed}", *(_key_text(placed) for placed in sheet.questions)])

@@ -12,15 +12,9 @@ from softlookup_course.figures.theme import Palette
 def activations(
     x: np.ndarray, curves: Mapping[str, np.ndarray], least: Sequence[str] = (), *, palette: Palette
 ) -> Figure:
-    """Draw some activations against their input.
+    """Draw some activations, up to four curves by name, against their input, increasing numbers.
 
-    Args:
-        x: Numbers, increasing.
-        curves: What becomes of them, by name; up to four.
-        least: The names whose lowest point is marked.
-
-    Returns:
-        One panel: a curve is named at its lowest point where that is marked, else left of its rise.
+    The lowest point of those in ``least`` is marked, and the curve is named there; else left of its rise.
     """
     x = np.asarray(x, dtype=float)
     figure = Figure(figsize=(5.6, 3.1))

@@ -12,15 +12,8 @@ from softlookup_course.figures.theme import Palette
 def adam_steps(gradients: Sequence[float], steps: Sequence[float], *, palette: Palette) -> Figure:
     """Draw the gradients of one weight beside the lengths of Adam's steps.
 
-    Args:
-        gradients: The gradient in each step, from step 1.
-        steps: What Adam subtracts from the weight in each step, divided by the rate.
-
-    Returns:
-        Two panels of bars with their numbers: gradients, and steps in units of the rate.
-
-    Raises:
-        ValueError: If there are no gradients, or not as many steps.
+    Two panels of bars with their numbers, from step 1: gradients, and what Adam subtracts from the weight, divided by
+    the rate. A ValueError if there are no gradients, or not as many steps.
     """
     if not gradients or len(gradients) != len(steps):
         got = f"got {len(gradients)} gradients and {len(steps)} steps"

@@ -9,16 +9,9 @@ from softlookup_course.figures.theme import Palette
 
 
 def shares_by_arm(shares: Mapping[str, Sequence[float]], *, palette: Palette) -> Figure:
-    """Draw a share for each seed of several kinds of runs.
+    """Draw a share, per cent, for each seed of several kinds of runs: kinds as rows, shares along.
 
-    Args:
-        shares: Per cent, for each kind a number for each seed.
-
-    Returns:
-        One panel: kinds as rows, shares along.
-
-    Raises:
-        ValueError: If there is nothing to draw: "no runs".
+    Nothing to draw is a ValueError: "no runs".
     """
     if not shares or not all(len(numbers) for numbers in shares.values()):
         raise ValueError("no runs")

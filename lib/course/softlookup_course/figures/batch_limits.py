@@ -14,12 +14,8 @@ def batch_limits(
 ) -> Figure:
     """Draw tokens a second against the batch, for caches of several lengths, each with the limit that it tends to.
 
-    Args:
-        batches: Requests in a step, increasing.
-        rates: For each of up to four lengths, by name, the tokens a second at each batch, and their limit.
-
-    Returns:
-        One panel with logarithmic axes: a line for each length, its name at the end, its limit dotted.
+    ``batches`` are requests in a step, increasing; ``rates`` has for each of up to four lengths, by name, the tokens a
+    second at each batch, and their limit. Axes are logarithmic; each line has its name at the end, its limit is dotted.
     """
     figure = Figure(figsize=(6.4, 3.4))
     axes = figure.subplots()

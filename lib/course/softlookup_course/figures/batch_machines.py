@@ -18,12 +18,9 @@ _CROWDED = 6.0
 def batch_machines(panels: Mapping[str, Mapping[str, tuple[Rates, Rates]]], *, palette: Palette) -> Figure:
     """Draw operations per second over the batch for several machines: predicted as a line, measured as marks.
 
-    Args:
-        panels: For each part of a layer the machines by name, up to four, the same in every panel. Each has what is
-            predicted and what was measured; nothing measured is an empty list.
-
-    Returns:
-        A panel for each part, side by side with common axes, both logarithmic; machines are named in the last.
+    For each part of a layer ``panels`` has up to four machines by name, the same in every panel; each has what is
+    predicted and what was measured, an empty list if nothing was. Panels stand side by side with common axes, both
+    logarithmic; machines are named in the last.
     """
     figure = Figure(figsize=(6.8, 3.5))
     columns = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]

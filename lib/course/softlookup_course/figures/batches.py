@@ -28,14 +28,9 @@ def batches_under_roof(
 ) -> Figure:
     """Draw how the points of several steps travel under a roof as the batch grows.
 
-    Args:
-        roof: Peak in FLOP/s and bandwidth in bytes/s.
-        panels: For each panel the travels of up to four steps, by name.
-        span: The first and last intensity that is drawn.
-
-    Returns:
-        A panel for each, one below the other; each step is named beside its points, and where it travels, its first
-        and last batch stand there too.
+    ``roof`` is peak in FLOP/s and bandwidth in bytes/s; each of the panels, one below the other, has the travels of up
+    to four steps, by name; ``span`` is the first and last intensity that is drawn. Each step is named beside its
+    points, and where it travels, its first and last batch stand there too.
     """
     figure = Figure(figsize=(5.4, 3.0 * len(panels)))
     panel_texts = []
@@ -73,13 +68,9 @@ def predicted_and_measured(
 ) -> Figure:
     """Draw operations per second over the batch: predicted dashed with hollow marks, measured solid with filled marks.
 
-    Args:
-        panels: For each panel series by name, each of (batch, predicted FLOP/s, measured FLOP/s); up to five names in
-            all. A name has the same colour and mark in every panel.
-
-    Returns:
-        A panel for each, one below the other, both axes logarithmic. Each series is named at its first measured mark,
-        and the two kinds of lines in the first panel, where they are farthest apart.
+    Each of the panels, one below the other, has series by name, of (batch, predicted FLOP/s, measured FLOP/s); up to
+    five names in all. A name has the same colour and mark in every panel. Both axes are logarithmic. Each series is
+    named at its first measured mark, and the two kinds of lines in the first panel, where they are farthest apart.
     """
     figure = Figure(figsize=(5.4, 3.0 * len(panels)))
     names = list(dict.fromkeys(name for series in panels.values() for name in series))

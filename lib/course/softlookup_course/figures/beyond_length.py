@@ -25,15 +25,10 @@ def beyond_length(
 ) -> Figure:
     """Draw what ``softlookup bench positions`` measured, position by position.
 
-    Args:
-        length: How many tokens were trained.
-        times: How many times as many were read.
-        fetched: For each method a record whose ``curve`` has a share of right answers for each seed and bin.
-        text: Likewise, with a loss for each.
-
-    Returns:
-        Two panels above each other, each curve named at its end, the trained length marked. The mean over the
-        seeds is a line, the range over them a shade.
+    ``length`` tokens were trained, ``times`` as many were read. For each method ``fetched`` has a record whose
+    ``curve`` has a share of right answers for each seed and bin; ``text`` likewise a loss. Of two panels above each
+    other, each curve is named at its end and the trained length marked; the mean over the seeds is a line, the range
+    over them a shade.
     """
     figure = Figure(figsize=(4.3, 6.4))  # as wide as a phone
     upper, lower = figure.subplots(2, 1)

@@ -11,19 +11,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def blending(n_tokens: int, d_model: int, n_heads: int, head_width: int, *, palette: Palette) -> Figure:
-    """Draw the heads side by side, the output matrix cut into their rows, and the output.
+    """Draw the heads side by side, the output matrix cut into their rows, and the output, one cell for each number.
 
-    Args:
-        n_tokens: T, rows of the heads' results.
-        d_model: D, columns of the output.
-        n_heads: N, at most 4: each has a colour of its own.
-        head_width: H, columns of one head.
-
-    Returns:
-        One panel, one cell for each number. The output matrix stands above the output, so that the picture is narrow.
-
-    Raises:
-        ValueError: If there are more than 4 heads: "N heads are too many for this picture; it has 4 colours".
+    Sizes are T, D, N and H. The output matrix stands above the output, so that the picture is narrow. Each head has a
+    colour of its own: more than 4 are a ValueError, "N heads are too many for this picture; it has 4 colours".
     """
     if n_heads > len(palette.series):
         raise ValueError(f"{n_heads} heads are too many for this picture; it has {len(palette.series)} colours")

@@ -11,15 +11,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def stretched(column: np.ndarray, row: np.ndarray, *, palette: Palette) -> Figure:
-    """Draw a column minus a row: both are repeated until they have one shape, and a table comes out.
+    """Draw a column (T, 1) minus a row (S,): both are repeated until they have one shape, and a table (T, S) comes out.
 
-    Args:
-        column: Its T numbers, for a tensor of shape (T, 1).
-        row: Its S numbers, for a tensor of shape (S,).
-
-    Returns:
-        One panel: the column with faint copies to its right, the row with faint copies below, and beneath the two the
-        table (T, S). It is narrow enough for a phone.
+    The column has faint copies to its right, the row has faint copies below, and beneath the two is the table. It is
+    narrow enough for a phone.
     """
     column, row = np.asarray(column, dtype=float).ravel(), np.asarray(row, dtype=float).ravel()
     t, s = len(column), len(row)

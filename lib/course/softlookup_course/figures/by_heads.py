@@ -20,14 +20,7 @@ def cost_by_heads(
 ) -> Figure:
     """Draw parameters, operations and memory of the scores against the number of heads, each as a ratio to the first.
 
-    Args:
-        heads: Numbers of heads N, increasing.
-        parameters: Parameters of the layer with so many heads.
-        flops: Operations of its products.
-        score_bytes: Bytes of its scores.
-
-    Returns:
-        One panel with both axes logarithmic, the lines named where they end.
+    ``heads`` increase. Both axes are logarithmic, the lines named where they end.
     """
     figure = Figure(figsize=(4.4, 3.3))
     axes = figure.subplots()

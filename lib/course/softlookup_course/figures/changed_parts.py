@@ -18,16 +18,9 @@ def changed_parts(
 ) -> Figure:
     """Draw the parts of a model from below to above, and beside each its changes, in a column for each cost.
 
-    Args:
-        changes: For each part, from the lowest to the highest, the names of its changes by cost.
-        costs: The costs, one to three, in the order of their columns.
-        main: Names of the changes to fill; the others are outlined.
-
-    Returns:
-        One panel.
-
-    Raises:
-        ValueError: If there are no changes or no costs, more than three costs, or a change of another cost.
+    ``changes`` has for each part, from the lowest to the highest, the names of its changes by cost; those in ``main``
+    are filled, the others outlined. There are one to three costs, in the order of their columns. A ValueError if there
+    are no changes or no costs, more than three costs, or a change of another cost.
     """
     if not changes or not 1 <= len(costs) <= 3 or any(not by_cost.keys() <= {*costs} for by_cost in changes.values()):
         raise ValueError(f"wanted one to three costs, and changes of these; got {list(costs)} and {dict(changes)}")

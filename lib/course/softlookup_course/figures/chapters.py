@@ -23,19 +23,12 @@ def chapters(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw chapters as boxes, and arrows from what is needed to what needs it.
+    """Draw chapters as boxes, and arrows from what is needed to what needs it, dashed if it only helps.
 
-    Args:
-        names: A short name of each chapter, by its number; numbers from 90 on are not shown.
-        places: Where each box stands: its level, from above, and its lane, from the left.
-        edges: Chapter, the chapter that it needs, and whether it cannot be followed without it; else it only helps.
-        route: The chapters of a route, which are drawn strong, the others faint. None means all.
-
-    Returns:
-        One panel: full arrows for what is needed, dashed ones for what helps.
-
-    Raises:
-        ValueError: If a chapter of an edge has no name or place; the message names it.
+    ``names`` are short, by number; numbers from 90 on are not shown. A box stands at a level, from above, and a lane,
+    from the left. An edge is a chapter, the chapter that it needs, and whether it cannot be followed without it. The
+    chapters of ``route`` are drawn strong, the others faint; none means all. If a chapter of an edge has no name or
+    place, a ValueError names it.
     """
     lost = sorted({n for chapter, needs, _ in edges for n in (chapter, needs)} - (set(names) & set(places)))
     if lost:

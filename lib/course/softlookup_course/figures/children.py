@@ -19,16 +19,8 @@ HEAD, RADIUS = 1.42, 0.25
 def row_of_children(words: Sequence[str], answering: int, asking: int, *, palette: Palette) -> Figure:
     """Draw how a word reaches a later one: whispered from child to child, or in answer to a call.
 
-    Args:
-        words: The sentence, a word for each child.
-        answering: Which child holds the word that is needed, counted from 0.
-        asking: Which child needs it, a later one.
-
-    Returns:
-        Two rows of the same children. Above, the word loses letters at each whisper; below, one call reaches all.
-
-    Raises:
-        ValueError: If the two children are not in the row, in this order.
+    Each child has a word of the sentence; ``answering``, counted from 0, has the word that ``asking``, a later one,
+    needs, or it is a ValueError. Above, the word loses letters at each whisper; below, one call reaches all.
     """
     if not 0 <= answering < asking < len(words):
         raise ValueError(f"wanted two of {len(words)} children, the one who asks behind; got {answering} and {asking}")

@@ -18,18 +18,10 @@ def chosen_keys(
 ) -> Figure:
     """Draw an indexer's sums for one query, and which keys attention then reads.
 
-    Args:
-        sums: The indexer's sum for each token.
-        visible: Whether the query may see it.
-        chosen: For each order of steps, by its name, the tokens that were chosen.
-        palette: The colours to draw in.
-
-    Returns:
-        One panel with a bar for each token, over a row of cells for each order: filled where attention reads the key,
-        crossed where a chosen key is hidden. The future is hatched.
-
-    Raises:
-        ValueError: If sums and visible are not of one length, or a chosen token is none of them.
+    ``sums`` has a number for each token, ``visible`` whether the query may see it, and ``chosen`` for each order of
+    steps, by its name, the tokens that were chosen. A bar for each token stands over a row of cells for each order:
+    filled where attention reads the key, crossed where a chosen key is hidden. The future is hatched. A ValueError if
+    sums and visible are not of one length, or a chosen token is none of them.
     """
     bars, seen = np.asarray(sums, dtype=float), np.asarray(visible, dtype=bool)
     if bars.ndim != 1 or bars.shape != seen.shape:

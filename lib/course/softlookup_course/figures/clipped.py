@@ -13,15 +13,8 @@ from softlookup_course.figures.theme import Palette
 def clipped(gradients: Sequence[float], bound: float, *, palette: Palette) -> Figure:
     """Draw the gradients of two weights as an arrow in the plane, before and after clipping.
 
-    Args:
-        gradients: Two numbers above zero, of which one exceeds the bound.
-        bound: The largest norm that is allowed.
-
-    Returns:
-        One panel: the arrow as it was, clipped by the common norm, and with each gradient clipped by its own.
-
-    Raises:
-        ValueError: If there are not two gradients above zero, or none exceeds the bound.
+    The arrow as it was, clipped by the common norm, and with each gradient clipped by its own. A ValueError if there
+    are not two gradients above zero, or none exceeds the bound, the largest norm that is allowed.
     """
     whole = np.asarray(gradients, float)
     if whole.shape != (2,) or whole.min() <= 0 or not 0 < bound < whole.max():

@@ -10,18 +10,11 @@ from softlookup_course.figures.theme import Palette
 
 
 def clock_hands(table: np.ndarray, positions: Sequence[int] | None = None, *, palette: Palette) -> Figure:
-    """Draw one clock for each position and pair of columns.
+    """Draw one clock for each position and pair of columns of a table (T, D), sine and cosine of a pair side by side.
 
-    Args:
-        table: One row of sinusoids for each position, (T, D), sine and cosine of a pair side by side.
-        positions: Which of them are drawn; all by default.
-
-    Returns:
-        One panel: a column of clocks for each position, a row for each hand. Sines point upwards, cosines to the right.
-
-    Raises:
-        ValueError: If it is no table of pairs: "wanted a table (T, D) with an even D, but got shape SHAPE", or a
-            position is not in it.
+    A column of clocks for each of the ``positions``, all by default, and a row for each hand. Sines point upwards,
+    cosines to the right. A ValueError if a position is not in the table, or it is none of pairs: "wanted a table (T, D)
+    with an even D, but got shape SHAPE".
     """
     table = np.asarray(table, dtype=float)
     if table.ndim != 2 or table.shape[1] % 2:

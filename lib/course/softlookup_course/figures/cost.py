@@ -10,10 +10,7 @@ _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes"))
 
 
 def with_unit(n_bytes: float) -> str:
-    """Write a number of bytes as a reader would say it.
-
-    Returns:
-        The number in the largest of bytes, kB, MB and GB (powers of 1000) that leaves at least one.
+    """Write a number of bytes in the largest of bytes, kB, MB and GB (powers of 1000) that leaves at least one.
 
     >>> with_unit(4_000_000)
     '4 MB'
@@ -27,13 +24,7 @@ def with_unit(n_bytes: float) -> str:
 def score_memory(lengths: np.ndarray, head_width: int, bytes_per_number: int, *, palette: Palette) -> Figure:
     """Draw the memory of the scores of one head beside that of its queries, keys and values.
 
-    Args:
-        lengths: Sequence lengths T (with S = T), increasing.
-        head_width: H, numbers in one query, key or value.
-        bytes_per_number: 4 for float32, 2 for half precision.
-
-    Returns:
-        One panel with both axes logarithmic, the lines named at their ends.
+    ``lengths`` T (with S = T) increase; ``head_width`` is H. Both axes are logarithmic, the lines named at their ends.
     """
     lengths = np.asarray(lengths, dtype=float)
     scores_bytes = lengths**2 * bytes_per_number

@@ -16,15 +16,10 @@ NAME = 0.0155
 
 
 def work_by_context(contexts: np.ndarray, weights_flops: float, pairs_flops: np.ndarray, *, palette: Palette) -> Figure:
-    """Draw the operations for a token that weights cause, and those that its context causes.
+    """Draw the operations for a token that weights cause, and those that its context causes, scores and mixing.
 
-    Args:
-        contexts: Tokens that are looked at, increasing.
-        weights_flops: Operations with weights, whatever the context.
-        pairs_flops: Operations of scores and mixing at each of the contexts; in proportion to them.
-
-    Returns:
-        One panel with both axes logarithmic, and the context at which the two are equal.
+    ``contexts`` are tokens that are looked at, increasing, and ``pairs_flops`` is in proportion to them. Both axes are
+    logarithmic; the context at which the two are equal is marked.
     """
     contexts = np.asarray(contexts, dtype=float)
     pairs_flops = np.asarray(pairs_flops, dtype=float)
@@ -53,14 +48,9 @@ def work_by_context(contexts: np.ndarray, weights_flops: float, pairs_flops: np.
 def memory_by_part(
     cases: Mapping[str, Mapping[str, float]], limits: Sequence[tuple[str, float]] = (), *, palette: Palette
 ) -> Figure:
-    """Draw what lies in memory as bars made of parts, with the memories of devices as lines.
+    """Draw what lies in memory as a bar made of parts for each case, with the memories of devices as lines.
 
-    Args:
-        cases: For each case the bytes of each part, the same parts in each, up to six.
-        limits: Names of devices and the bytes that they hold.
-
-    Returns:
-        One panel with a bar for each case; a part is named above or below the bar where it is largest.
+    All are bytes, the same parts in each case, up to six. A part is named above or below the bar where it is largest.
     """
     parts = list(next(iter(cases.values())))
     figure = Figure(figsize=(5.8, 1.1 + 0.55 * len(cases)))

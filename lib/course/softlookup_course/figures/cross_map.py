@@ -19,21 +19,11 @@ def cross_map(
     column: str = "source token",
     palette: Palette,
 ) -> Figure:
-    """Draw attention weights with more columns than rows: cross-attention, or the last rows of a causal map.
+    """Draw attention weights (T, S) with more columns than rows: cross-attention, or the last rows of a causal map.
 
-    Args:
-        weights: (T, S).
-        written: The tokens that the rows write.
-        read: The tokens of the source.
-        title: What the weights are of.
-        row: What a row stands for.
-        column: What a column stands for.
-
-    Returns:
-        One panel; a dot marks each row's largest weight.
-
-    Raises:
-        ValueError: If the weights have another shape than the tokens.
+    Rows write the tokens ``written``, columns are the tokens ``read`` of the source; ``row`` and ``column`` say what
+    one stands for. A dot marks each row's largest weight. A ValueError if the weights have another shape than the
+    tokens.
     """
     weights = np.asarray(weights, dtype=float)
     if weights.shape != (len(written), len(read)):

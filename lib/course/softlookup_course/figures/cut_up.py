@@ -14,17 +14,9 @@ def ink_ramp(palette: Palette) -> LinearSegmentedColormap:
 
 
 def cut_up(image: np.ndarray, patch: int, *, palette: Palette) -> Figure:
-    """Draw a picture with its patches numbered, and the patches as a row of tokens.
+    """Draw a picture, ink from 0 to 1, with its patches numbered, and below it the patches as a row of tokens.
 
-    Args:
-        image: Ink from 0 to 1, (height, width).
-        patch: The side of a patch, a divisor of both.
-
-    Returns:
-        Two panels: the picture above, the row of tokens below.
-
-    Raises:
-        ValueError: If the patch does not divide the sides; the message names the sizes.
+    The side of a patch has to divide height and width; else a ValueError names the sizes.
     """
     height, width = image.shape
     if patch < 1 or height % patch or width % patch:

@@ -15,8 +15,7 @@ _PARTS = (("self-attention", "causal mask"), ("cross-attention", "source's paddi
 def decoder_parts(*, palette: Palette) -> Figure:
     """Draw a pre-LN decoder layer as three sums, with the encoder's output coming in from the side.
 
-    Returns:
-        One panel, to be read from the bottom to the top.
+    It is read from the bottom to the top.
     """
     figure = Figure(figsize=(6.4, 4.6))
     figure.set_label(

@@ -10,16 +10,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def step_cost(lengths: np.ndarray, cached_ms: np.ndarray, recomputed_ms: np.ndarray, *, palette: Palette) -> Figure:
-    """Draw the time of one step of decoding against the length of the text so far.
+    """Draw the time of one step of decoding, cached and recomputed, against the length S of the text so far.
 
-    Args:
-        lengths: Tokens so far, S, increasing.
-        cached_ms: Milliseconds of a step that reads the cache, at each length.
-        recomputed_ms: Milliseconds of a step that runs the whole text through the model again.
-
-    Returns:
-        Two panels above each other: both on one scale, then the cached step alone, with the straight line that fits
-        it best.
+    Two panels above each other: both on one scale, then the cached step alone, with the straight line that fits it
+    best. Lengths increase; the recomputed step runs the whole text through the model again.
     """
     lengths, cached_ms, recomputed_ms = (np.asarray(a, dtype=float) for a in (lengths, cached_ms, recomputed_ms))
     slope, start_ms = np.polyfit(lengths, cached_ms, 1)
@@ -55,12 +49,8 @@ def step_cost(lengths: np.ndarray, cached_ms: np.ndarray, recomputed_ms: np.ndar
 def save_step_cost(steps: dict[str, list[float]], path: Path) -> None:
     """Draw step_cost from what `softlookup bench decoding` measured, for light pages.
 
-    Args:
-        steps: The record's "steps": lengths, cached_ms and recomputed_ms.
-        path: Where the picture goes; its ending says in which form, .svg or .png.
-
-    Raises:
-        ValueError: If the ending is another.
+    ``steps`` is the record's: lengths, cached_ms and recomputed_ms. The path's ending is .svg or .png; another is a
+    ValueError.
     """
     series = [np.asarray(steps[name]) for name in ("lengths", "cached_ms", "recomputed_ms")]
     save_figure(path, step_cost, *series)

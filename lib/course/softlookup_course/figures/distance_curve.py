@@ -11,14 +11,8 @@ from softlookup_course.figures.theme import Palette
 def distance_curve(products: Mapping[int, np.ndarray], *, palette: Palette) -> Figure:
     """Draw the dot product of two rows against their distance, as a share of the largest.
 
-    Args:
-        products: For each width D, the products at distances 0, 1, 2, ...; up to four widths.
-
-    Returns:
-        One panel, symmetric about distance 0, each curve named at its end.
-
-    Raises:
-        ValueError: If there are none, or more than four.
+    For each width D the products at distances 0, 1, 2, ...; none or more than four widths are a ValueError. The panel
+    is symmetric about distance 0, each curve named at its end.
     """
     if not 1 <= len(products) <= len(palette.series):
         raise ValueError(f"wanted one to {len(palette.series)} widths; got {len(products)}")

@@ -11,17 +11,9 @@ from softlookup_course.figures.theme import Palette
 def distance_terms(terms: Mapping[str, Mapping[str, np.ndarray]], trained: int, *, palette: Palette) -> Figure:
     """Draw the term that is added to a score at each distance, for keys that came before.
 
-    Args:
-        terms: For each title one or two curves by their names, each with the term at distances 0, -1, -2, ...; all
-            of one length. An empty name is not written. Up to four titles.
-        trained: How many positions the texts of the training had; farther distances are shaded.
-        palette: The colours to draw in.
-
-    Returns:
-        One panel for each title, above each other, over one axis of distances.
-
-    Raises:
-        ValueError: If there is no title, or more than four.
+    For each of up to four titles one or two curves by their names, with the term at distances 0, -1, -2, ..., all of
+    one length; an empty name is not written. Panels stand above each other, over one axis of distances; those beyond
+    the ``trained`` positions are shaded. A ValueError if there is no title, or more than four.
     """
     if not 1 <= len(terms) <= len(palette.series):
         raise ValueError(f"wanted one to {len(palette.series)} titles; got {len(terms)}")

@@ -4,15 +4,10 @@ from collections.abc import Sequence
 
 
 def kept_apart(heights: Sequence[float], least: float) -> list[float]:
-    """Move heights up as little as is needed for each to be clear of the one below.
+    """Move heights up as little as is needed for each to be ``least`` above the one below.
 
-    Args:
-        heights: Where the curves end, in any order, in units in which letters are equally high everywhere (on a
-            logarithmic axis, the logarithms).
-        least: How far neighbours have to be apart.
-
-    Returns:
-        A height for each, in the order given. The lowest stays where it is.
+    The lowest stays where it is. Heights come and are given in any order, in units in which letters are equally high
+    everywhere (on a logarithmic axis, the logarithms).
 
     Examples:
         >>> kept_apart([2.0, 0.0, 0.25], 0.5)

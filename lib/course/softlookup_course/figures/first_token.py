@@ -14,15 +14,9 @@ def first_token(
 ) -> Figure:
     """Draw a map of layers and heads beside bars of perplexity.
 
-    Args:
-        weights: For each layer and head the mean weight of the first token, 0 to 1.
-        perplexity: What each way of reading costs, by its name, in the order of the bars.
-
-    Returns:
-        Two panels: the map, layers from left to right, and the bars.
-
-    Raises:
-        ValueError: If the weights are no table of numbers from 0 to 1, or there is no bar.
+    The map, layers from left to right, has the mean weight of the first token for each layer and head; the bars what
+    each way of reading costs, by its name. A ValueError if the weights are no table of numbers from 0 to 1, or there is
+    no bar.
     """
     table = np.asarray(weights, dtype=float)
     if table.ndim != 2 or not 0 <= table.min() <= table.max() <= 1:

@@ -14,8 +14,7 @@ _T, _D, _H = 5, 4, 3  # small, and all different, so that no two shapes are alik
 def pipeline(*, palette: Palette) -> Figure:
     """Draw the road from X to Z through one head, with a shape on every matrix.
 
-    Returns:
-        One panel; each matrix has as many cells as it has numbers, for T = S = 5, D = 4 and H = 3.
+    Each has as many cells as it has numbers, for T = S = 5, D = 4 and H = 3.
     """
     figure = Figure(figsize=(6.6, 4.0))
     figure.set_label(
@@ -57,8 +56,7 @@ def pipeline(*, palette: Palette) -> Figure:
 def latent_scores(*, palette: Palette) -> Figure:
     """Draw the scores of one query on a latent cache, once with the keys made and once with the matrix on its side.
 
-    Returns:
-        Two panels, one above the other; each matrix has as many cells as it has numbers, for S = 6, R = 5 and H = 4.
+    One panel above the other; each matrix has as many cells as it has numbers, for S = 6, R = 5 and H = 4.
     """
     s, r, h = 6, 5, 4
     figure = Figure(figsize=(6.2, 5.6))

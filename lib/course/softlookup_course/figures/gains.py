@@ -10,19 +10,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def gains_by_task(tasks: Sequence[str], gains: Mapping[str, np.ndarray], framed: str, *, palette: Palette) -> Figure:
-    """Draw two gains for each task, as bars to both sides of 0.
+    """Draw two gains, in points, for each task, as bars to both sides of 0.
 
-    Args:
-        tasks: Names of the tasks.
-        gains: What two comparisons say, in points, by their names.
-        framed: The task to look at; it is printed in bold.
-        palette: The colours to draw in.
-
-    Returns:
-        One panel, two bars for each task, the names of the comparisons beside the bars to look at.
-
-    Raises:
-        ValueError: If there are not two comparisons: "two comparisons are drawn, but got N".
+    ``gains`` is what two comparisons say, by their names, which stand beside the bars of ``framed``, the task to look
+    at, printed in bold. Another number is a ValueError: "two comparisons are drawn, but got N".
     """
     if len(gains) != 2:
         raise ValueError(f"two comparisons are drawn, but got {len(gains)}")

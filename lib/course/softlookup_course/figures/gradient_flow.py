@@ -22,14 +22,8 @@ def gradient_flow(
 ) -> Figure:
     """Draw the gradients of one head from its output, on the right, to queries, keys and values on the left.
 
-    Args:
-        tokens: One word for each position; queries and keys share them, so T = S.
-        features: A name for each of the H numbers of a query, key or value.
-        qkv: Queries (T, H), keys and values (S, H).
-        dz_TH: The gradient with respect to the output (T, H).
-
-    Returns:
-        One panel with six matrices; all numbers come from ``softlookup.reference``.
+    Queries (T, H) and keys share the tokens, so T = S; keys and values are (S, H), and ``features`` names each of the H
+    numbers. Of six matrices all numbers come from ``softlookup.reference``.
     """
     q_TH, k_SH, v_SH = qkv
     n, h = dz_TH.shape

@@ -24,21 +24,12 @@ def draw_grid(
     marked: np.ndarray | None = None,
     hidden: np.ndarray | None = None,
 ) -> None:
-    """Draw a matrix as coloured cells with their numbers inside.
+    """Draw a matrix as coloured cells with their numbers inside; limits and ticks of the axes are set here.
 
-    Args:
-        axes: Where to draw; its limits and ticks are set here.
-        values: A matrix (rows, columns).
-        title: The name of the matrix, with its shape letters.
-        rows: A name for each row, or none.
-        columns: A name for each column, or none.
-        bounds: The values for the empty and the full end of the colour scale; the matrix's own by default.
-        decimals: Digits after the point.
-        marked: Where True (same shape), the cell gets a frame, as a mark that needs no colour.
-        hidden: Where True (same shape), the cell is hatched and shows no number.
-
-    Raises:
-        ValueError: If ``values`` is not a matrix: "a grid shows a matrix, but got shape SHAPE".
+    The title is the matrix's name, with its shape letters. ``bounds`` are the values for the empty and the full end of
+    the colour scale; the matrix's own by default. Where ``marked`` is True (same shape), the cell gets a frame, as a
+    mark that needs no colour; where ``hidden`` is, it is hatched and shows no number. Anything but a matrix is a
+    ValueError: "a grid shows a matrix, but got shape SHAPE".
     """
     values = np.asarray(values, dtype=float)
     if values.ndim != 2:
@@ -73,16 +64,7 @@ def draw_grid(
 
 
 def draw_cell(axes: Axes, x: float, y: float, text: str, full: bool, color: str, palette: Palette) -> None:
-    """Draw one box with a word in it.
-
-    Args:
-        axes: Where to draw.
-        x: Its left side.
-        y: Its upper side.
-        text: What stands in it.
-        full: Whether it is filled with the colour.
-        color: Its colour.
-    """
+    """Draw one box with a word in it; (x, y) is its upper left corner, and ``full`` fills it with the colour."""
     alpha = 0.35 if full else 0.0
     axes.add_patch(Rectangle((x, y), 1, 1, facecolor=color, alpha=alpha, edgecolor="none"))
     axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=palette.muted, linewidth=0.8))

@@ -10,15 +10,8 @@ from softlookup_course.figures.theme import Palette
 def head_groups(n_heads: int = 4, shared: int = 2, *, palette: Palette) -> Figure:
     """Draw the ways in which query heads read key-value heads.
 
-    Args:
-        n_heads: N, query heads.
-        shared: K of the grouped panels, a divisor of N.
-
-    Returns:
-        Four panels: K = N, K shared, K = 1, and the shared heads tiled, which is the common mistake.
-
-    Raises:
-        ValueError: If K is no divisor of N: "N query heads cannot share K key-value heads evenly".
+    Four panels: K = N, K ``shared``, K = 1, and the shared heads tiled, which is the common mistake. If K is no divisor
+    of N, it is a ValueError: "N query heads cannot share K key-value heads evenly".
     """
     if n_heads % shared:
         raise ValueError(f"{n_heads} query heads cannot share {shared} key-value heads evenly")

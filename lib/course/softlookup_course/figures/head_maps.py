@@ -19,17 +19,10 @@ def head_maps(
 ) -> Figure:
     """Draw one map for each head: a row for each query, a column for each key.
 
-    Args:
-        weights_NTS: The weights of N heads over one sentence, or of one head over N of equal length; T = S.
-        tokens: One word for each position; for several sentences, a list of words for each.
-        titles: One title for each head.
-        query: The position whose row is framed; None frames none.
-
-    Returns:
-        As many panels as heads, two in a row, on one scale, 0 to 1, with a bar. The words stand at the left and below.
-
-    Raises:
-        ValueError: If there is not a title for each head, or a token for each position; the message counts both.
+    The weights are of N heads over one sentence, or of one head over N of equal length, with a list of words for each;
+    T = S. Two panels stand in a row, on one scale, 0 to 1, with a bar; the words stand at the left and below. The row
+    of ``query`` is framed. If there is not a title for each head, or a token for each position, a ValueError counts
+    both.
     """
     n, t, s = weights_NTS.shape
     one_sentence = all(isinstance(token, str) for token in tokens)

@@ -10,17 +10,10 @@ from softlookup_course.figures.theme import Palette
 def heads_needed(before_LN: np.ndarray, lost_LN: np.ndarray, uniform: float, *, palette: Palette) -> Figure:
     """Draw one dot for each head: its weight on the token before, and the loss that its absence adds.
 
-    Args:
-        before_LN: The mean weight that each head of each layer puts on the token before.
-        lost_LN: The change of the loss without that head, in nats for each token.
-        uniform: The weight that a head without preferences would put there.
-
-    Returns:
-        One panel. The head with the largest weight and the one with the largest loss are named; both are counted
-        from 1.
-
-    Raises:
-        ValueError: If the two arrays differ in shape.
+    ``before_LN`` is the mean weight that each head puts on the token before, ``lost_LN`` the change of the loss without
+    it, in nats for each token (a ValueError if the shapes differ), and ``uniform`` the weight that a head without
+    preferences would put there. The head with the largest weight and the one with the largest loss are named; both are
+    counted from 1.
     """
     before_LN, lost_LN = np.asarray(before_LN, dtype=float), np.asarray(lost_LN, dtype=float)
     if before_LN.shape != lost_LN.shape:

@@ -20,14 +20,8 @@ def stages(
 ) -> Figure:
     """Draw scores, scaled scores, weights and output of one head, with every number.
 
-    Args:
-        q_TH: Queries (T, H).
-        k_SH: Keys (S, H).
-        v_SH: Values (S, H).
-        tokens: One word for each position; queries and keys share them, so T = S.
-
-    Returns:
-        Four panels, to be read like a page. All numbers come from ``softlookup.reference``.
+    Queries are (T, H), keys and values (S, H); queries and keys share the tokens, so T = S. The four panels are read
+    like a page; all numbers come from ``softlookup.reference``.
     """
     scores_TS = q_TH @ k_SH.T
     z_TH = scaled_dot_product_attention(q_TH, k_SH, v_SH)

@@ -10,16 +10,8 @@ from softlookup_course.figures.theme import Palette
 def input_slices(d_model: int, n_heads: int, head_width: int, *, palette: Palette) -> Figure:
     """Draw one projection for all heads twice: as it is, and as it becomes when each head gets a slice of the input.
 
-    Args:
-        d_model: D, rows; a multiple of N.
-        n_heads: N.
-        head_width: H, columns of one head.
-
-    Returns:
-        Two panels: cells that hold a weight are tinted in their head's colour, the others are empty and say 0.
-
-    Raises:
-        ValueError: If D is not a multiple of N: "a width of D cannot be sliced for N heads".
+    Cells that hold a weight are tinted in their head's colour, the others are empty and say 0. A width D that is not a
+    multiple of N is a ValueError: "a width of D cannot be sliced for N heads".
     """
     if d_model % n_heads:
         raise ValueError(f"a width of {d_model} cannot be sliced for {n_heads} heads")

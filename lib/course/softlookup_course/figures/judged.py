@@ -10,12 +10,8 @@ from softlookup_course.figures.theme import Palette
 def accepted_wrong(pairs: Sequence[tuple[str, int, int, int]], *, palette: Palette) -> Figure:
     """Draw which share of the same wrong answers two checkers accept, for each of several peers.
 
-    Args:
-        pairs: For each peer its name, how many wrong answers both checkers are asked about, how many of them the peer
-            accepts, and how many this course accepts.
-
-    Returns:
-        One panel, two labelled bars for each peer.
+    A pair is the peer's name, how many wrong answers both checkers are asked about, how many of them the peer accepts,
+    and how many this course accepts: two labelled bars.
     """
     figure = Figure(figsize=(4.3, 0.6 + 0.95 * len(pairs)))  # as wide as a phone
     axes = figure.subplots()

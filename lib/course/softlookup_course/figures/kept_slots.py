@@ -10,19 +10,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def ring_slots(window: int, first: int, last: int, *, palette: Palette) -> Figure:
-    """Draw the slots of a ring cache after each of several positions.
+    """Draw the W slots of a ring cache after each of several positions, from first to last, counted from 0.
 
-    Args:
-        window: W, the number of slots.
-        first: The first position drawn, counted from 0.
-        last: The last one.
-
-    Returns:
-        One panel: a row for each position, a column for each slot; in a cell stands the position that it holds. The
-        cell just written is filled; a slot not written yet is empty.
-
-    Raises:
-        ValueError: If there is no slot or no position.
+    A row for each position, a column for each slot; in a cell stands the position that it holds. The cell just written
+    is filled; a slot not written yet is empty. A ValueError if there is no slot or no position.
     """
     if window < 1 or not 0 <= first <= last:
         raise ValueError(f"window {window}, positions {first} to {last}; wanted a slot and a position at least")
@@ -52,19 +43,10 @@ def block_tables(
 ) -> Figure:
     """Draw the blocks of several sequences, and where each of them lies in memory.
 
-    Args:
-        tables: For each sequence, by its name, its blocks' numbers in the order of its text; two sequences at most.
-        lengths: How many positions each sequence has.
-        blocks: The number of blocks in memory.
-        size: Positions of a block.
-
-    Returns:
-        One panel: the memory in the middle, a sequence's blocks above it and another's below, joined by lines. Cells
-        that hold a position are filled.
-
-    Raises:
-        ValueError: If there are no or more than two sequences, a length does not fit its blocks, or a block is not in
-            memory.
+    For each of two sequences at most, by its name, its blocks' numbers in the order of its text; ``lengths`` are in
+    positions, of which a block has ``size``. The memory is in the middle, a sequence's blocks above it and another's
+    below, joined by lines; cells that hold a position are filled. A ValueError if there are no or more than two
+    sequences, a length does not fit its blocks, or a block is not in memory.
     """
     if not 1 <= len(tables) <= 2 or len(lengths) != len(tables):
         raise ValueError(f"{len(tables)} sequences with {len(lengths)} lengths; wanted one or two of each")
@@ -111,16 +93,9 @@ def block_tables(
 def draft_round(p: Sequence[float] | np.ndarray, q: Sequence[float] | np.ndarray, *, palette: Palette) -> Figure:
     """Draw what a speculative step keeps of a draft, and what it draws instead.
 
-    Args:
-        p: Probabilities of the large model, one for each token.
-        q: Those of the draft, as many.
-
-    Returns:
-        One panel: for each token a bar of q and one of p. The part that both have is filled in both; what p has more
-        (the residual) is hatched in p's bar, what q has more is empty in q's.
-
-    Raises:
-        ValueError: If the two are no distributions over the same tokens.
+    p are probabilities of the large model, q those of the draft; a ValueError if they are no distributions over the
+    same tokens. For each token a bar of q and one of p: the part that both have is filled in both; what p has more (the
+    residual) is hatched in p's bar, what q has more is empty in q's.
     """
     large, draft = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
     sums = large.sum(), draft.sum()

@@ -18,17 +18,9 @@ _WALL = 3.1
 def kitchen(reads: Mapping[str, int], writes: Mapping[str, int], operations: int, *, palette: Palette) -> Figure:
     """Draw what one computation fetches from memory and sends back, as a van between a warehouse and a kitchen.
 
-    Args:
-        reads: Bytes of each array that the van brings.
-        writes: Bytes of each array that it takes back.
-        operations: What the cooks do with them.
-
-    Returns:
-        A warehouse (memory), a kitchen with cooks (the processor's units) at a counter (cache, registers), and between
-        them a van (bandwidth) with a crate for each array and the sum of the bytes.
-
-    Raises:
-        ValueError: If nothing moves: "the van has no array to move".
+    ``reads`` and ``writes`` are bytes of each array. A warehouse (memory), a kitchen with cooks (the processor's units,
+    which do the operations) at a counter (cache, registers), and between them a van (bandwidth) with a crate for each
+    array and the sum of the bytes. If nothing moves, it is a ValueError: "the van has no array to move".
     """
     if not reads and not writes:
         raise ValueError("the van has no array to move")

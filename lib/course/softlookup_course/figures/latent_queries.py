@@ -13,18 +13,10 @@ from softlookup_course.figures.theme import Palette
 def latent_queries(
     without: Sequence[float] | np.ndarray, rotated: Sequence[Sequence[float]] | np.ndarray, *, palette: Palette
 ) -> Figure:
-    """Draw latent queries in the plane, without positions and with the rotation of each distance.
+    """Draw latent queries in the plane, without positions (an arrow) and with the rotation of each distance.
 
-    Args:
-        without: The latent query without positions, two numbers.
-        rotated: The latent query for keys at the distances 0, 1, 2, ..., (distances, 2).
-        palette: The colours to draw in.
-
-    Returns:
-        Two panels on one scale: a single arrow, and an arrow for each distance, with its number at the tip.
-
-    Raises:
-        ValueError: If they are no points of the plane.
+    ``rotated`` is (distances, 2), for keys at the distances 0, 1, 2, ...: an arrow for each, with its number at the
+    tip. Two panels on one scale; a ValueError if they are no points of the plane.
     """
     single, fan = np.asarray(without, dtype=float), np.asarray(rotated, dtype=float)
     if single.shape != (2,) or fan.ndim != 2 or fan.shape[1] != 2 or not len(fan):

@@ -14,15 +14,9 @@ def launch_floor(
 ) -> Figure:
     """Draw each operation's measured time over its least time, a panel for each machine.
 
-    Args:
-        machines: For each machine (least, measured) seconds of its operations.
-        launches: For each machine the seconds of a launch; 0 draws no floor.
-
-    Returns:
-        Panels with logarithmic axes: a line where both times are equal, level from the launch downwards.
-
-    Raises:
-        ValueError: If there is not one launch for each machine.
+    ``machines`` has (least, measured) seconds of its operations, ``launches`` the seconds of a launch, one for each
+    machine or it is a ValueError; 0 draws no floor. Axes are logarithmic: a line where both times are equal, level from
+    the launch downwards.
     """
     if machines.keys() != launches.keys():
         raise ValueError(f"launches are given for {', '.join(launches)}; wanted {', '.join(machines)}")

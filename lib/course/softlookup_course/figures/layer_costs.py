@@ -14,11 +14,8 @@ from softlookup_course.figures.theme import Palette
 def layer_colors(names: Iterable[str], palette: Palette) -> dict[str, str]:
     """Choose a colour for each layer, the same one in every figure.
 
-    Args:
-        names: The layers. What stands after a comma ("LSTM, gates open") says which kind, and has the same colour.
-
-    Returns:
-        A colour for each name; layers that are none of the four kinds take what colours are left.
+    What stands after a comma ("LSTM, gates open") says which kind, and has the same colour; layers that are none of the
+    four kinds take what colours are left.
     """
     names = list(names)
     kinds = {"attention": palette.mixed, "RNN": palette.query, "GRU": palette.key, "LSTM": palette.value}
@@ -35,16 +32,10 @@ def layer_operations(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw the operations per token against the number of tokens.
+    """Draw the operations per token of layers, up to four and attention among them, against the number of tokens T.
 
-    Args:
-        lengths: Numbers of tokens T, increasing.
-        width: D, for the axis.
-        per_token: Operations per token at each length, by layer, attention among them; up to four.
-        equal_at: For layers that meet attention, the number of tokens at which they do.
-
-    Returns:
-        One panel with both axes logarithmic; each curve is named at its end, each crossing marked.
+    ``lengths`` increase; ``width`` is D, for the axis; ``equal_at`` is the number of tokens at which a layer meets
+    attention. Both axes are logarithmic; each curve is named at its end, each crossing marked.
     """
     lengths = np.asarray(lengths, dtype=float)
     figure = Figure(figsize=(4.4, 3.3))
@@ -67,14 +58,10 @@ def layer_operations(
 
 
 def many_hands(hands: np.ndarray, times: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
-    """Draw the least time that a layer can take, against how many operations can be done at once.
+    """Draw the least time that a layer can take, in operations, against how many operations can be done at once.
 
-    Args:
-        hands: How many operations at once, increasing.
-        times: The least time at each of them, in operations, by layer; up to four.
-
-    Returns:
-        One panel with both axes logarithmic; each curve is named at its end, where it no longer falls.
+    ``hands``, how many at once, increase; there are up to four layers. Both axes are logarithmic; each curve is named
+    at its end, where it no longer falls.
     """
     hands = np.asarray(hands, dtype=float)
     figure = Figure(figsize=(4.4, 3.3))
@@ -97,14 +84,9 @@ def many_hands(hands: np.ndarray, times: Mapping[str, np.ndarray], *, palette: P
 
 
 def layer_times(lengths: np.ndarray, times_ms: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
-    """Draw measured times of layers against the number of tokens.
+    """Draw measured times of up to four layers against the number of tokens T, which increase.
 
-    Args:
-        lengths: Numbers of tokens T, increasing.
-        times_ms: Milliseconds at each of them, by layer; up to four.
-
-    Returns:
-        One panel with both axes logarithmic, each curve named at its end.
+    Both axes are logarithmic, each curve named at its end.
     """
     lengths = np.asarray(lengths, dtype=float)
     figure = Figure(figsize=(4.4, 3.3))

@@ -10,13 +10,9 @@ from softlookup_course.figures.theme import Palette
 
 
 def gradient_by_layer(curves: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
-    """Draw gradient norms against the layer, for several ways to build the stack.
+    """Draw gradient norms against the layer, from layer 1, for up to four ways to build the stack.
 
-    Args:
-        curves: For each way the norm of the gradient in layer 1, 2, and so on; up to four.
-
-    Returns:
-        One panel, the vertical axis from 0; each curve is named at its end.
+    The vertical axis begins at 0; each curve is named at its end.
     """
     figure = Figure(figsize=(5.8, 3.3))
     axes = figure.subplots()

@@ -18,17 +18,11 @@ Curves = Mapping[str, Sequence[Sequence[float]]]
 
 
 def learning_curves(runs: Mapping[str, Curves], *, palette: Palette) -> Figure:
-    """Draw learning curves: a panel for each run, a line for each of its losses.
+    """Draw learning curves: a panel for each run, by title, a line for each of its one to three losses.
 
-    Args:
-        runs: For each title of a run its losses; three losses at most. A single run may have the empty title.
-
-    Returns:
-        Panels in rows of two, all on one scale. Each line has its name and its last loss at its end. The loss called
-        "training" is dashed, all others are solid; "training" and "validation" side by side are one run, in one colour.
-
-    Raises:
-        ValueError: If there is no run, or one has no loss or more than three.
+    Panels stand in rows of two, all on one scale; a single run may have the empty title. Each line has its name and its
+    last loss at its end. The loss called "training" is dashed, all others are solid; "training" and "validation" side
+    by side are one run, in one colour. A ValueError if there is no run, or one has no loss or more than three.
     """
     if not runs or any(not 0 < len(curves) <= _MOST for curves in runs.values()):
         raise ValueError(f"wanted at least one run, each with 1 to {_MOST} losses")

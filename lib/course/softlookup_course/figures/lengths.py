@@ -12,16 +12,10 @@ from softlookup_course.figures.theme import Palette
 def vector_lengths(
     widths: ArrayLike, rows: ArrayLike, scaled: ArrayLike, positions: ArrayLike, *, palette: Palette
 ) -> Figure:
-    """Draw the length of a table's row, of the row times the root of D, and of a position, against the width.
+    """Draw the length of a table's row, of the row times the root of D, and of a position, against the widths D.
 
-    Args:
-        widths: The widths D.
-        rows: Mean length of a row at each width.
-        scaled: The same, multiplied by the root of D.
-        positions: Length of a sinusoidal position.
-
-    Returns:
-        One panel, both axes logarithmic. The lines are the lengths that theory gives, the points were measured.
+    Rows are means, positions are sinusoidal. Both axes are logarithmic; the lines are the lengths that theory gives,
+    the points were measured.
     """
     d = np.asarray(widths, dtype=float)
     figure = Figure(figsize=(4.2, 3.2))  # a phone's width: the names stand on the lines

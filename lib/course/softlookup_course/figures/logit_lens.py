@@ -12,15 +12,8 @@ from softlookup_course.figures.theme import Palette
 def logit_lens(words: Sequence[str], shares: np.ndarray, *, palette: Palette) -> Figure:
     """Draw the probability of each word that was written, had the model stopped after fewer layers.
 
-    Args:
-        words: The words written, one for each row.
-        shares: Their probabilities after no layer, one layer, and so on (words, layers + 1).
-
-    Returns:
-        One panel: a row for each word, a column for each layer.
-
-    Raises:
-        ValueError: If there is not one row for each word.
+    ``shares`` are after no layer, one layer, and so on: (words, layers + 1), or it is a ValueError. A row for each
+    word, a column for each layer.
     """
     shares = np.asarray(shares, dtype=float)
     if shares.ndim != 2 or shares.shape[0] != len(words):

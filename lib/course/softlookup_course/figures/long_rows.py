@@ -24,11 +24,7 @@ WITHOUT_MEMORY = ("torch",)
 def long_attention(record: Mapping[str, Any], *, palette: Palette) -> Figure:
     """Draw time and memory of the record of ``softlookup bench long-attention``.
 
-    Args:
-        record: What the bench wrote.
-
-    Returns:
-        Two panels with both axes logarithmic; each curve is named at its end.
+    Both axes of the two panels are logarithmic; each curve is named at its end.
     """
     figure = Figure(figsize=(7.2, 3.5))
     left, right = figure.subplots(1, 2)

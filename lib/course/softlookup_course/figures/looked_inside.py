@@ -21,20 +21,11 @@ def layer_maps(
     numbered: float = 0.1,
     palette: Palette,
 ) -> Figure:
-    """Draw one number for each layer and head as heat maps.
+    """Draw one number, 0 to 1, for each layer and head as heat maps side by side.
 
-    Args:
-        maps: For each title, a table (layers, columns), the lowest layer first; it is drawn at the bottom, as layer 1.
-        columns: A name for each column; all maps share them.
-        across: What a column stands for.
-        what: What the numbers are; colours run from 0 to 1.
-        numbered: Cells from this value on show their number as well.
-
-    Returns:
-        Panels side by side on one scale.
-
-    Raises:
-        ValueError: If a map has another number of columns than there are names.
+    A map is (layers, columns), by title, the lowest layer first, which is drawn at the bottom, as layer 1. All share
+    the names of the columns, each of which stands for ``across``; ``what`` is what the numbers are. Cells from
+    ``numbered`` on show their number as well. A ValueError if a map has another number of columns than there are names.
     """
     for title, table in maps.items():
         if np.ndim(table) != 2 or np.shape(table)[1] != len(columns):
@@ -60,18 +51,10 @@ def layer_maps(
 
 
 def layers_by_word(values: np.ndarray, words: Sequence[str], what: str, *, palette: Palette) -> Figure:
-    """Draw one number for each number of layers passed and each word of a text.
+    """Draw one number, 0 to 1, for each number of layers passed and each word of a text.
 
-    Args:
-        values: A table (layers + 1, words); colours run from 0 to 1.
-        words: The words.
-        what: What the numbers are.
-
-    Returns:
-        One panel: a row for each word, the layers from left to right, and the scale of the colours.
-
-    Raises:
-        ValueError: If there is not a column for each word.
+    ``values`` are (layers + 1, words), or it is a ValueError; ``what`` is what they are. A row for each word, the
+    layers from left to right, and the scale of the colours.
     """
     if np.ndim(values) != 2 or np.shape(values)[1] != len(words):
         raise ValueError(f"the values have shape {np.shape(values)}; wanted {len(words)} columns")
@@ -118,13 +101,8 @@ def _stretch(column: np.ndarray) -> str:
 def contributions(parts: Mapping[str, float], total: float, what: str, *, palette: Palette) -> Figure:
     """Draw what the parts of a sum add to it, largest first, and all others together.
 
-    Args:
-        parts: For each name, what it adds.
-        total: The sum, of which what is left over is drawn as "all others".
-        what: What is added up.
-
-    Returns:
-        Horizontal bars, to the right what raises the sum and to the left what lowers it.
+    Horizontal bars, to the right what raises the sum and to the left what lowers it. What is left over of ``total`` is
+    drawn as "all others"; ``what`` is what is added up.
     """
     bars = dict(parts) | {"all others": total - sum(parts.values())}
     figure = Figure(figsize=(5.2, 0.27 * len(bars) + 0.8))
@@ -148,14 +126,10 @@ def contributions(parts: Mapping[str, float], total: float, what: str, *, palett
 
 
 def feature_directions(directions: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
-    """Draw the directions of features that share two dimensions.
+    """Draw the directions of features that share two dimensions: by title, (features, 2), the most important first.
 
-    Args:
-        directions: For each title, a row of two numbers for each feature, the most important first (features, 2).
-
-    Returns:
-        A panel for each title, three in a row, with an arrow for each feature, numbered from 1, and a circle of radius
-        1; a feature without a direction has a dot in the middle.
+    Three panels in a row, with an arrow for each feature, numbered from 1, and a circle of radius 1; a feature without
+    a direction has a dot in the middle.
     """
     rows = -(-len(directions) // 3)
     figure = Figure(figsize=(5.4, 2.0 * rows))

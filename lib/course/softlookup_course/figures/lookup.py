@@ -11,15 +11,9 @@ from softlookup_course.figures.theme import Palette
 
 
 def one_hot_product(words: Sequence[str], ids: Sequence[int], table_VD: np.ndarray, *, palette: Palette) -> Figure:
-    """Draw X E for one-hot rows X, with the rows that are picked in colour.
+    """Draw X (T, V) times E (V, D) for one-hot rows X, with the rows that are picked in colour.
 
-    Args:
-        words: The V words of the vocabulary.
-        ids: The T ids of a text.
-        table_VD: The embedding table.
-
-    Returns:
-        One panel with three matrices: X (T, V), E (V, D) and their product (T, D).
+    The vocabulary has V words, a text T ids.
     """
     table_VD = np.asarray(table_VD, dtype=float)
     n_words, width = table_VD.shape

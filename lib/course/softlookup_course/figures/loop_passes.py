@@ -14,18 +14,10 @@ Pass = tuple[str, Sequence[str], Sequence[str]]
 def loop_passes(
     programs: Sequence[tuple[str, Sequence[Pass]]], arrays: Sequence[str], number_bytes: int = 4, *, palette: Palette
 ) -> Figure:
-    """Draw for each pass of each program which arrays are read and which are written.
+    """Draw for each pass of each program, which has a title, which arrays are read and which are written.
 
-    Args:
-        programs: A title and its passes.
-        arrays: The columns, in order.
-        number_bytes: Bytes of one number, for the sums.
-
-    Returns:
-        A table: a row for each pass, a box where an array is read or written, bytes per element at the end.
-
-    Raises:
-        ValueError: If a pass names an array that is no column: "PASS names X; the columns are ...".
+    A row for each pass, a box where an array, a column in the order of ``arrays``, is read or written, bytes per
+    element at the end. A pass that names another array is a ValueError: "PASS names X; the columns are ...".
     """
     rows: list[Pass | str] = []
     descriptions = []

@@ -11,11 +11,8 @@ from softlookup_course.figures.theme import Palette
 def loss_stages(stages: Mapping[str, Sequence[Sequence[float]]], *, palette: Palette) -> Figure:
     """Draw validation losses, one stage behind the other.
 
-    Args:
-        stages: For each stage (step, loss) pairs; steps begin anew in each.
-
-    Returns:
-        One panel: loss against all steps made so far, a colour for each stage, its name and best loss on the line.
+    Each stage has (step, loss) pairs, and steps begin anew in each. The loss stands against all steps made so far, a
+    colour for each stage, its name and best loss on the line.
     """
     figure = Figure(figsize=(6.6, 3.2))
     axes = figure.subplots()

@@ -15,16 +15,9 @@ Times = Sequence[tuple[float, float | None]]
 def machine_times(computations: Sequence[str], machines: Mapping[str, Times], *, palette: Palette) -> Figure:
     """Draw least and measured times of computations on up to four machines, on one logarithmic axis.
 
-    Args:
-        computations: Their names, from top to bottom.
-        machines: For each machine its times, in the order of ``computations``.
-
-    Returns:
-        One panel, a row for each computation: hollow marks are the least times, filled ones the measured, and a line
-        joins the two of a machine. The machines are named in the first row.
-
-    Raises:
-        ValueError: If a machine has another number of times: "NAME has N times for M computations".
+    A row for each computation, from top to bottom: hollow marks are the least times, filled ones the measured, and a
+    line joins the two of a machine. The machines are named in the first row. One with another number of times is a
+    ValueError: "NAME has N times for M computations".
     """
     for name, times in machines.items():
         if len(times) != len(computations):

@@ -22,21 +22,10 @@ def marked_tables(
 ) -> Figure:
     """Draw matrices side by side, some of their cells framed or hatched, with words at their edges.
 
-    Args:
-        tables: The matrices (rows, columns), by the titles that stand above them.
-        marked: Where True, a cell is framed; by title, for the tables that have such cells.
-        hidden: Where True, a cell is hatched and shows no number; by title.
-        rows: A name for each row of the first table.
-        beside: A word to the right of each row; by title.
-        below: A word under each column; by title.
-        decimals: Digits after the point, the same for all tables or by title.
-        palette: The colours to draw in.
-
-    Returns:
-        One panel for each table; widths follow the numbers of columns.
-
-    Raises:
-        ValueError: If a title of another argument is that of no table: "there is no table TITLE".
+    Where ``marked`` is True, a cell is framed; where ``hidden`` is, it is hatched and shows no number. ``rows`` names
+    those of the first table; ``beside`` and ``below`` are words to the right of each row and under each column;
+    ``decimals`` are digits after the point. All are by the titles that stand above the tables, for those that have
+    such; a title of no table is a ValueError, "there is no table TITLE". Widths follow the numbers of columns.
     """
     marked, hidden, beside, below = marked or {}, hidden or {}, beside or {}, below or {}
     for title in [*marked, *hidden, *beside, *below]:

@@ -11,12 +11,8 @@ Point = tuple[float, float]
 def write_beside(axes: Axes, text: str, at: Any, away: Point, **look: Any) -> None:
     """Write words some points away from a mark; they end or begin on the side where the mark is.
 
-    Args:
-        axes: Where to draw.
-        text: The words.
-        at: The mark, in the units of the axes, or in those that ``xycoords`` names.
-        away: How far to the right and up, in points.
-        **look: What else ``Axes.annotate`` takes.
+    ``at`` is the mark, in the units of the axes, or in those that ``xycoords`` names; ``away`` how far to the right and
+    up, in points; ``look`` what else ``Axes.annotate`` takes.
     """
     right, up = away
     across = "left" if right > 0 else "right" if right < 0 else "center"
@@ -25,29 +21,17 @@ def write_beside(axes: Axes, text: str, at: Any, away: Point, **look: Any) -> No
 
 
 def draw_arrow(axes: Axes, start: Any, end: Any, color: str, width: float = 1.4, **look: Any) -> None:
-    """Draw an arrow with a full head.
+    """Draw an arrow with a full head at ``end``; the line's width is in points.
 
-    Args:
-        axes: Where to draw.
-        start: Where it begins.
-        end: Where its head is.
-        color: Of line and head.
-        width: Of the line, in points.
-        **look: What else the ``arrowprops`` of ``Axes.annotate`` take.
+    ``look`` is what else the ``arrowprops`` of ``Axes.annotate`` take.
     """
     axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": width, **look})
 
 
 def draw_box(axes: Axes, corner: Point, width: float, height: float, rounding: float, **look: Any) -> None:
-    """Draw a box with round corners.
+    """Draw a box with round corners, from its lower left one; ``rounding`` is their radius, in the units of the axes.
 
-    Args:
-        axes: Where to draw.
-        corner: Its lower left corner.
-        width: From left to right.
-        height: From bottom to top.
-        rounding: The radius of its corners, in the units of the axes.
-        **look: What else ``FancyBboxPatch`` takes.
+    ``look`` is what else ``FancyBboxPatch`` takes.
     """
     style = f"round,pad=0,rounding_size={rounding}"
     axes.add_patch(FancyBboxPatch(corner, width, height, boxstyle=style, **look))

@@ -19,20 +19,11 @@ def mask_panels(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw masks side by side; True = may attend.
+    """Draw masks (T, S) side by side; True = may attend.
 
-    Args:
-        masks: Boolean matrices (T, S).
-        titles: One for each.
-        rows: Names of each mask's queries; numbers where left out.
-        columns: Names of each mask's keys; numbers where left out.
-        wrong: Where True, a cell is framed: it lets something through that should be hidden. None for no such cell.
-
-    Returns:
-        One panel for each mask; widths follow the number of keys.
-
-    Raises:
-        ValueError: If a mask is no boolean matrix, or titles are missing; the message names it.
+    ``rows`` and ``columns`` are names of each mask's queries and keys; numbers where left out. Where ``wrong`` is True,
+    a cell is framed: it lets something through that should be hidden. Widths follow the number of keys. If a mask is no
+    boolean matrix, or titles are missing, a ValueError names it.
     """
     grids = [np.asarray(mask) for mask in masks]
     if len(grids) != len(titles):

@@ -17,15 +17,11 @@ def weighted_mean(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw, for each sentence, the values of its words and the output of one of them.
+    """Draw, for each sentence, the values of its words and the output of one of them, all on the same axes.
 
-    Args:
-        sentences: For each panel: the words, their values (S, 2), and the weights of one query over them (S).
-        axis_names: What the two numbers of a value stand for.
-
-    Returns:
-        One panel for each sentence, all on the same axes. A line from the output to each value is as thick as
-        its weight; the shaded area holds every mean that non-negative weights can make.
+    A sentence is the words, their values (S, 2), and the weights of one query over them (S); the axes' names are what
+    the two numbers of a value stand for. A line from the output to each value is as thick as its weight; the shaded
+    area holds every mean that non-negative weights can make.
     """
     alone = len(sentences) == 1
     figure = Figure(figsize=(4.2 if alone else 6.4, 3.5))  # one panel on a phone is seen at once

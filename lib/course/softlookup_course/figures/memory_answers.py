@@ -15,18 +15,12 @@ def memory_answers(
 ) -> Figure:
     """Draw what each memory answers for each key, after one write and the next.
 
-    Args:
-        writes: The key's name and the value of each write, in order.
-        answers: For each memory, by its name, a table (writes, keys): what is read under a key after a write. Keys
-            stand in the order of their first write.
-        palette: The colours to draw in.
+    A write is the key's name and the value. ``answers`` has for each memory, by its name, a table (writes, keys): what
+    is read under a key after a write. Keys stand in the order of their first write.
 
-    Returns:
-        One panel for each memory: a row for each write and a column for each key. A cell with the newest value of its
-        key is filled; another one is framed, with the newest value below it. Keys not written yet have empty cells.
-
-    Raises:
-        ValueError: If nothing is written, or a table has another shape.
+    A panel for each memory has a row for each write and a column for each key. A cell with the newest value of its key
+    is filled; another one is framed, with the newest value below it. Keys not written yet have empty cells. A
+    ValueError if nothing is written, or a table has another shape.
     """
     keys = list(dict.fromkeys(key for key, _ in writes))
     shape = len(writes), len(keys)

@@ -8,13 +8,9 @@ from softlookup_course.figures.theme import Palette
 
 
 def memory_bars(recipes: Mapping[str, Mapping[str, float]], *, palette: Palette) -> Figure:
-    """Draw a stacked bar for each way of training: bytes per parameter.
+    """Draw a stacked bar for each way of training: bytes per parameter of each part, by name.
 
-    Args:
-        recipes: For each recipe the bytes of each part, by name; the same names in all.
-
-    Returns:
-        One panel of horizontal bars, each part with its number.
+    The names are the same in all. Bars are horizontal, each part with its number.
     """
     figure = Figure(figsize=(6.6, 0.62 * len(recipes) + 1.0))
     axes = figure.subplots()

@@ -15,15 +15,10 @@ _GAP = 0.12
 def merging(passes: Sequence[Sequence[str]], learned: Mapping[str, int] | None = None, *, palette: Palette) -> Figure:
     """Draw a word's pieces after each merge, each above the letters that it is made of.
 
-    Args:
-        passes: What ``BytePairTokenizer.steps`` returns: the letters first, then the pieces after each merge.
-        learned: The number of the merge that makes each token, to stand before its row; without it rows are counted.
-
-    Returns:
-        One panel; rows run downwards, and what a merge has just made is filled.
-
-    Raises:
-        ValueError: If there are no passes, or they do not all spell the same word.
+    ``passes`` is what ``BytePairTokenizer.steps`` returns: the letters first, then the pieces after each merge.
+    ``learned`` is the number of the merge that makes each token, to stand before its row; without it rows are counted.
+    Rows run downwards, and what a merge has just made is filled. A ValueError if there are no passes, or they do not
+    all spell the same word.
     """
     words = {"".join(row) for row in passes}
     if len(words) != 1:

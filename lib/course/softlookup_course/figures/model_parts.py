@@ -13,18 +13,10 @@ _NARROWEST = 0.085
 
 
 def model_parts(models: Mapping[str, Mapping[str, float]], idle: Collection[str] = (), *, palette: Palette) -> Figure:
-    """Draw the parameters of models as bars of equal length, cut into parts.
+    """Draw the parameters of models as bars of equal length, cut into up to four parts, the same in all.
 
-    Args:
-        models: For each model the parameters of each part, the same parts in all, up to four of them.
-        idle: Parts that stand in no product; they are hatched.
-
-    Returns:
-        One panel with a bar for each model: parts are named above the first bar and have their share in per cent, the
-        sum stands at the end.
-
-    Raises:
-        ValueError: If the models do not have the same parts: "NAME has the parts ..., wanted ...".
+    Parts that are ``idle``, which stand in no product, are hatched. They are named above the first bar and have their
+    share in per cent, the sum stands at the end. Other parts are a ValueError: "NAME has the parts ..., wanted ...".
     """
     parts = list(next(iter(models.values())))
     for name, counts in models.items():

@@ -16,17 +16,10 @@ def models_at_a_glance(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw models as dots, in a shape for each kind of memory and a colour for each age.
+    """Draw models as dots, in a shape for each kind of memory and a colour for each age, on logarithmic axes.
 
-    Args:
-        kinds: For each kind of model, (parameters at work on a token, bytes for each token of a text, age) of each.
-        names: Where to write which name.
-
-    Returns:
-        One panel with logarithmic axes.
-
-    Raises:
-        ValueError: If a number is not above 0: it has no place on a logarithmic axis.
+    Each is (parameters at work on a token, bytes for each token of a text, age); ``names`` is where to write which
+    name. A number that is not above 0, which has no place there, is a ValueError.
     """
     for kind, points in kinds.items():
         if bad := [point for point in points if min(point[:2]) <= 0]:

@@ -18,16 +18,10 @@ def moved_floor(
 ) -> Figure:
     """Draw what a layer's share of a token takes, as models were timed, and as the larger of floor and bytes.
 
-    Args:
-        measured: For each way of writing, for each model, (bytes that a layer reads, seconds that it takes).
-        floors: For each way the seconds that a layer takes at least, however few its bytes.
-        bandwidth: Of the memory, bytes per second.
-
-    Returns:
-        Logarithmic axes: a line for each way, level and then rising with the bytes, and a mark for each model.
-
-    Raises:
-        ValueError: If there is not one floor for each way.
+    ``measured`` has for each way of writing, for each model, (bytes that a layer reads, seconds that it takes);
+    ``floors`` for each way, or it is a ValueError, the seconds that a layer takes at least, however few its bytes;
+    ``bandwidth`` is the memory's, bytes per second. On logarithmic axes a line for each way, level and then rising with
+    the bytes, and a mark for each model.
     """
     if measured.keys() != floors.keys():
         raise ValueError(f"floors are given for {', '.join(floors)}; wanted {', '.join(measured)}")

@@ -14,17 +14,10 @@ def next_tokens(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw the likeliest next tokens of each text, a column of panels for each model.
+    """Draw the likeliest next tokens of each text, a row of panels, with a column of panels for each model.
 
-    Args:
-        texts: What was read, one for each row of panels.
-        columns: For each of two models, by its name, the probabilities of its likeliest tokens after each text, sorted.
-
-    Returns:
-        A row of panels for each text, all on one scale.
-
-    Raises:
-        ValueError: If there are not two models, or one has not a prediction for each text.
+    ``columns`` has for each of two models, by its name, the probabilities of its likeliest tokens after each text,
+    sorted, all on one scale. A ValueError if there are not two models, or one has not a prediction for each text.
     """
     if len(columns) != 2 or any(len(predictions) != len(texts) for predictions in columns.values()):
         counts = [len(predictions) for predictions in columns.values()]

@@ -12,13 +12,9 @@ from softlookup_course.figures.theme import Palette
 
 
 def norm_runs(record: Mapping[str, Any], *, palette: Palette) -> Figure:
-    """Draw the final loss of every run of ``softlookup bench norms``, one panel for each rate and warm-up.
+    """Draw the final loss of every run of the record of ``softlookup bench norms``.
 
-    Args:
-        record: What the bench wrote.
-
-    Returns:
-        Panels in a grid: rates in rows, warm-ups in columns. Each run is a point, the medians are joined.
+    Panels in a grid: rates in rows, warm-ups in columns. Each run is a point, the medians are joined.
     """
     rates, warmups, depths = record["rates"], record["warmups"], record["depths"]
     figure = Figure(figsize=(6.4, 2.3 * len(rates)))

@@ -15,16 +15,9 @@ _MARKS = "osD^"
 def norm_steps(words: Sequence[str], stages: Sequence[tuple[str, np.ndarray]], *, palette: Palette) -> Figure:
     """Draw the numbers of some tokens beside their names, at every stage of a norm.
 
-    Args:
-        words: One for each token.
-        stages: The name of a stage, and the tokens' numbers there (T, D).
-
-    Returns:
-        One panel for each stage, all on one scale, one below the other; a band for each token, in it a mark for each
-        number, each feature at a height of its own, and a stroke at the mean. The widest band names them.
-
-    Raises:
-        ValueError: If a stage has not one row for each word.
+    A stage is its name, and the tokens' numbers there (T, D): a ValueError if it has not one row for each word. Panels
+    are all on one scale, one below the other; a band for each token, in it a mark for each number, each feature at a
+    height of its own, and a stroke at the mean. The widest band names them.
     """
     figure = Figure(figsize=(4.3, 0.75 + (0.5 + 0.42 * len(words)) * len(stages)))  # as wide as a phone
     panels = figure.subplots(len(stages), 1, sharey=True, sharex=True, squeeze=False)[:, 0]

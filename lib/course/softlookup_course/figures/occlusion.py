@@ -10,15 +10,8 @@ from softlookup_course.figures.theme import Palette
 def occlusion(hidden: Sequence[int], right: Mapping[str, Sequence[float]], *, palette: Palette) -> Figure:
     """Draw the share that is read rightly against how many patches are hidden, for each order of hiding.
 
-    Args:
-        hidden: How many patches, increasing.
-        right: Per cent at each of them, by order; up to four.
-
-    Returns:
-        One panel, each curve named at its end.
-
-    Raises:
-        ValueError: If there are more than four orders, or a curve of another length; the message counts.
+    ``hidden`` increases; ``right`` is per cent at each of them, by order. Each curve is named at its end. If there are
+    more than four orders, or a curve of another length, a ValueError counts.
     """
     counts = list(hidden)
     if not 1 <= len(right) <= 4 or any(len(curve) != len(counts) for curve in right.values()):

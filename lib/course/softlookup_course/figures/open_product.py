@@ -18,16 +18,9 @@ def open_product(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw two matrices with their numbers, and their product without.
+    """Draw two matrices of whole numbers, (T, D) and (D, V), and their product, with a question mark in every cell.
 
-    Args:
-        x_TD: The first factor (T, D), whole numbers.
-        w_DV: The second factor (D, V), whole numbers.
-        rows: A word for each row of the first factor, and of the product.
-        columns: A word for each column of the second factor, and of the product.
-
-    Returns:
-        Three panels; every cell of the last one has a question mark.
+    ``rows`` and ``columns`` are a word for each of the product's.
     """
     n_rows, n_columns = len(x_TD), w_DV.shape[1]
     figure = Figure(figsize=(6.3, 2.1))

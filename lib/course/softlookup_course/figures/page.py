@@ -8,16 +8,9 @@ import numpy as np
 
 
 def grid(text: str) -> np.ndarray:
-    """Read a matrix as a person writes it in one line.
+    """Read a matrix, in float64, as a person writes it in one line: spaces between numbers, semicolons between rows.
 
-    Args:
-        text: Numbers parted by spaces, rows parted by semicolons.
-
-    Returns:
-        The matrix, float64.
-
-    Raises:
-        ValueError: If a row is longer or shorter than the first: "row R has N numbers, the first has M".
+    If a row is longer or shorter than the first, it is a ValueError: "row R has N numbers, the first has M".
 
     >>> grid("1 .5; 0 2")
     array([[1. , 0.5],
@@ -31,16 +24,11 @@ def grid(text: str) -> np.ndarray:
 
 
 def table(columns: Mapping[str, Iterable[Any]], formats: Mapping[str, str] | None = None) -> None:
-    """Show results as a table, with numbers aligned to the right.
+    """Show results as a table, with numbers aligned to the right; a heading may hold a formula.
 
-    Args:
-        columns: The cells of each column, by its heading; a heading may hold a formula.
-        formats: How to write the numbers of a column, by its heading, as in f-strings. Otherwise whole numbers get
-            commas between thousands, and other numbers three decimals.
-
-    Raises:
-        ValueError: If a column is longer or shorter than the first ("column NAME has N cells, the first has M"), or a
-            format is for no column ("no column NAME; there are ...").
+    ``formats`` is how to write the numbers of a column, by its heading, as in f-strings. Otherwise whole numbers get
+    commas between thousands, and other numbers three decimals. A ValueError if a column is longer or shorter than the
+    first ("column NAME has N cells, the first has M"), or a format is for no column ("no column NAME; there are ...").
     """
     from IPython.display import Markdown, display
 
@@ -69,13 +57,9 @@ def _cell(cell: Any, form: str | None) -> str:
 
 
 def say(**numbers: Any) -> None:
-    """Keep computed numbers under names, for sentences to show with the ``glue:text`` role.
+    """Keep computed numbers or words under names, for sentences to show with the ``glue:text`` role.
 
-    Args:
-        **numbers: Numbers or words, each under the name that the sentence will use.
-
-    Raises:
-        TypeError: If something else comes: "NAME is a KIND; sentences show an int, a float or a str".
+    Something else is a TypeError: "NAME is a KIND; sentences show an int, a float or a str".
     """
     # It comes with the book extra; the rest of the library does without.
     from myst_nb import glue

@@ -14,22 +14,13 @@ _SLOT, _ENTRY, _BETWEEN = 0.66, 0.9, 1.9
 
 
 def paged_memory(guests: Guests, blocks: int, size: int, *, palette: Palette) -> Figure:
-    """Draw the block tables of up to six guests around the memory into which they point.
+    """Draw the block tables of up to six guests around the memory, in blocks of ``size`` tokens, to which they point.
 
-    Args:
-        guests: Who runs.
-        blocks: The number of blocks in memory.
-        size: Tokens of a block.
-
-    Returns:
-        One panel: the memory in the middle, a column for each block and a cell for each token, filled where there is
-        one and hatched where a guest's last block is empty; tables above and below, each entry joined to its block.
-        Each token has its guest's first letter; the blocks and joins of the tables below are dashed. A block of
-        several guests has a colour of its own, and the letters of all.
-
-    Raises:
-        ValueError: If there are no guests or more than six, a number of tokens does not fit its blocks, or a block is
-            not in memory.
+    The memory is in the middle, a column for each block and a cell for each token, filled where there is one and
+    hatched where a guest's last block is empty; tables stand above and below, each entry joined to its block. Each
+    token has its guest's first letter; the blocks and joins of the tables below are dashed. A block of several guests
+    has a colour of its own, and the letters of all. A ValueError if there are no guests or more than six, a number of
+    tokens does not fit its blocks, or a block is not in memory.
     """
     if not 1 <= len(guests) <= 6:
         raise ValueError(f"{len(guests)} guests; wanted one to six")

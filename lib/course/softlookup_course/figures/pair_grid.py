@@ -10,18 +10,10 @@ from softlookup_course.figures.theme import Palette, ink_on, ramp
 
 
 def pair_grid(images: np.ndarray, captions: Sequence[str], cosines: np.ndarray, *, palette: Palette) -> Figure:
-    """Draw the cosines of pictures (rows) and captions (columns) as a heat map, pictures at the left.
+    """Draw the cosines (I, J) of pictures (rows) and captions (columns) as a heat map, pictures at the left.
 
-    Args:
-        images: Pictures (I, 3, height, width) from 0 to 1.
-        captions: J texts; caption i belongs to picture i.
-        cosines: Their cosines (I, J).
-
-    Returns:
-        One panel; a dot marks each picture's nearest caption.
-
-    Raises:
-        ValueError: If the sizes do not fit; the message names them.
+    Pictures are (I, 3, height, width) from 0 to 1, caption i belongs to picture i, and a dot marks each picture's
+    nearest caption. If the sizes do not fit, a ValueError names them.
     """
     if cosines.shape != (len(images), len(captions)):
         raise ValueError(f"cosines have shape {cosines.shape}, wanted {(len(images), len(captions))}")

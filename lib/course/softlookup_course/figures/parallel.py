@@ -18,19 +18,10 @@ def common_direction(
 ) -> Figure:
     """Draw each pair as an arrow from its first word to its second.
 
-    The plane is chosen by two numbers: across, how far a word lies along the mean step from first to second words;
-    up, its place along the direction in which the middles of the pairs differ most, the mean step taken out.
-
-    Args:
-        pairs: The words.
-        starts: The first words' vectors, shape (n, D).
-        ends: The second words' vectors, shape (n, D).
-
-    Returns:
-        One arrow for each pair. Were the steps all alike, the arrows would be parallel and of one length.
-
-    Raises:
-        ValueError: If the shapes do not fit the pairs, or there are fewer than three.
+    The plane is chosen by two numbers: across, how far a word lies along the mean step from first to second words; up,
+    its place along the direction in which the middles of the pairs differ most, the mean step taken out. Were the steps
+    all alike, the arrows would be parallel and of one length. The words' vectors are (n, D); a ValueError if they do
+    not fit the pairs, or there are fewer than three.
     """
     starts_nD, ends_nD = np.asarray(starts, dtype=float), np.asarray(ends, dtype=float)
     if len(pairs) < 3 or starts_nD.shape != ends_nD.shape or len(starts_nD) != len(pairs):

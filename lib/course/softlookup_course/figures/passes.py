@@ -10,15 +10,8 @@ from softlookup_course.figures.theme import Palette
 def passes(prompt: int, new: int, *, palette: Palette) -> Figure:
     """Draw a row for each step and a cell for each token: run through the model, or kept from before.
 
-    Args:
-        prompt: Tokens of the prompt.
-        new: How many tokens are written; the last one is not fed in.
-
-    Returns:
-        Two panels side by side: all again at every step, and with a cache.
-
-    Raises:
-        ValueError: If prompt or new is below 1.
+    The last of the ``new`` tokens is not fed in. Two panels side by side: all again at every step, and with a cache. A
+    ValueError if prompt or new is below 1.
     """
     if prompt < 1 or new < 1:
         raise ValueError(f"wanted a prompt and new tokens of at least 1; got {prompt} and {new}")

@@ -11,14 +11,7 @@ from softlookup_course.figures.theme import Palette
 def signal_paths(tokens: Sequence[str], *, palette: Palette) -> Figure:
     """Draw how what the first token says reaches the last output, in a recurrent layer and in attention.
 
-    Args:
-        tokens: The words, at least two.
-
-    Returns:
-        Two panels above each other; the way from the first word to the last output is drawn strong.
-
-    Raises:
-        ValueError: If there are fewer than two words.
+    Two panels above each other; the way is drawn strong. A ValueError if there are fewer than two words.
     """
     n = len(tokens)
     if n < 2:

@@ -11,14 +11,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def peaks(record: Mapping[str, Any], *, palette: Palette) -> Figure:
-    """Draw the final loss of every run of ``softlookup bench schedules`` against the peak.
+    """Draw the final loss of every run of the record of ``softlookup bench schedules`` against the peak.
 
-    Args:
-        record: What the bench wrote.
-
-    Returns:
-        One panel: a point for each run, a line through the means; runs that ended without a number are left out, and
-        the label says how many.
+    A point for each run, a line through the means; runs that ended without a number are left out, and the label says
+    how many.
     """
     figure = Figure(figsize=(6.2, 3.2))
     axes = figure.subplots()

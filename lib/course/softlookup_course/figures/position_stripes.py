@@ -8,16 +8,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def position_stripes(table: np.ndarray, *, palette: Palette) -> Figure:
-    """Draw rows of sinusoids, one cell a number.
+    """Draw rows of sinusoids (T, D), from -1 to 1, one cell a number.
 
-    Args:
-        table: One row for each position, (T, D), numbers from -1 to 1.
-
-    Returns:
-        One panel, positions downwards, columns to the right, with the two ends of the scale named.
-
-    Raises:
-        ValueError: If it is no table: "wanted a table (T, D), but got shape SHAPE".
+    Positions downwards, columns to the right, with the two ends of the scale named. If it is no table, it is a
+    ValueError: "wanted a table (T, D), but got shape SHAPE".
     """
     table = np.asarray(table, dtype=float)
     if table.ndim != 2:

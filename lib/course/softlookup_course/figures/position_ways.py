@@ -20,8 +20,7 @@ _WAYS = (
 def position_ways(*, palette: Palette) -> Figure:
     """Draw the way from tokens to attention weights, with the three places where positions come in.
 
-    Returns:
-        One panel, to be read from the top to the bottom: four steps, and between them a sign for each way in.
+    It is read from the top to the bottom: four steps, and between them a sign for each way in.
     """
     figure = Figure(figsize=(4.3, 4.4))  # as wide as a phone
     figure.set_label(

@@ -10,8 +10,7 @@ from softlookup_course.figures.theme import Palette
 def pre_post_norm(*, palette: Palette) -> Figure:
     """Draw a post-LN and a pre-LN sublayer side by side; a residual stream that meets no norm is drawn heavy.
 
-    Returns:
-        Two panels, read from below: x comes in at the foot, y leaves at the top.
+    They are read from below: x comes in at the foot, y leaves at the top.
     """
     figure = Figure(figsize=(6.2, 3.7))
     post, pre = figure.subplots(1, 2)

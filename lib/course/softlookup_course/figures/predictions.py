@@ -44,15 +44,10 @@ thin line leads to the mark."""
 
 
 def prediction_errors(groups: Mapping[str, Sequence[Row]], within: float = 0.15, *, palette: Palette) -> Figure:
-    """Draw measured over predicted times against the intensity, a mark for each computation.
+    """Draw measured over predicted times against the intensity, a mark for each computation, of up to four kinds.
 
-    Args:
-        groups: Rows by kind of computation; up to four kinds.
-        within: How far from 1 the shaded band goes; marks outside it carry their names.
-
-    Returns:
-        One panel with logarithmic axes; marks are medians, bars go from quartile to quartile. Each kind is named at the
-        bar that reaches highest.
+    Both axes are logarithmic; marks are medians, bars go from quartile to quartile. Marks that are more than ``within``
+    from 1, outside the shaded band, carry their names. Each kind is named at the bar that reaches highest.
     """
     figure = Figure(figsize=(5.6, 3.9))
     axes = figure.subplots()
@@ -112,14 +107,9 @@ def write_names(
     size: float = NAME_SIZE,
     bold: Container[str] = (),
 ) -> None:
-    """Write names beside their marks, those that are far away with a thin line to them.
+    """Write names beside their marks, on the sides that ``place_names`` chose, with a thin line to those far away.
 
-    Args:
-        axes: Where.
-        names: What is written, at which point of the axes, in which colour.
-        sides: What ``place_names`` chose for them.
-        size: Of the letters, in points.
-        bold: Those that are written in bold.
+    ``size`` of the letters is in points.
     """
     for (name, at, color), (across, upright, dx, dy) in zip(names, sides, strict=True):
         line = {"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2}
@@ -131,16 +121,10 @@ def write_names(
 def place_names(
     names: Sequence[str], spots: Sequence[tuple[float, float]], marks: Sequence[tuple[float, float]], width: float
 ) -> list[tuple[str, str, float, float]]:
-    """Choose for each name a side of its mark where it covers no mark and no other name, as far as there is one.
+    """Choose for each name a side (of SIDES) of its mark where it covers no mark and no other name, if there is one.
 
-    Args:
-        names: What is written.
-        spots: Where the marks of these names lie, in points.
-        marks: Where all marks lie, and the ends of their bars.
-        width: Of the panel, from 0.
-
-    Returns:
-        One of SIDES for each name.
+    ``spots`` are where the marks of these names lie, in points; ``marks`` where all marks lie, and the ends of their
+    bars; ``width`` that of the panel, from 0.
     """
     taken = [(x - 3.5, y - 3.5, x + 3.5, y + 3.5) for x, y in marks]
     chosen = []
@@ -172,16 +156,10 @@ def stream_sizes(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw how many bytes a second a stream gets, against how much it touches.
+    """Draw how many bytes a second a stream gets, against how much it touches, increasing, on a logarithmic axis.
 
-    Args:
-        n_bytes: Bytes that the stream touches, increasing.
-        rates: Bytes a second at each size.
-        roof: The bandwidth of the memory, bytes/s.
-        cache: Size of the last cache in bytes; None where it is not known.
-
-    Returns:
-        One panel with a logarithmic axis of sizes.
+    ``roof`` is the bandwidth of the memory, bytes/s; ``cache`` the size of the last cache in bytes, None where it is
+    not known.
     """
     figure = Figure(figsize=(4.6, 3.0))
     best = int(np.argmax(rates))

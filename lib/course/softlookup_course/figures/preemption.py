@@ -12,20 +12,12 @@ Step = tuple[Mapping[str, Sequence[int]], Mapping[str, int]]
 
 
 def preemption(steps: Sequence[Step], blocks: int, size: int, *, palette: Palette) -> Figure:
-    """Draw who has which block in each step, and who waits to come back.
+    """Draw who has which block, of ``size`` tokens, in each step, and who waits to come back; three guests at most.
 
-    Args:
-        steps: One after the other; three guests in all at most.
-        blocks: The number of blocks in memory.
-        size: Tokens of a block.
-
-    Returns:
-        One panel: a row for each block, a column for each step, the guest's initial in the cell. A block that nobody
-        has, and whose last owner will come back, has a faint initial; where a guest comes back, blocks that are
-        computed again are hatched. The last row says who waits.
-
-    Raises:
-        ValueError: If nobody leaves and comes back: "wanted a guest that leaves and comes back".
+    A row for each block, a column for each step, the guest's initial in the cell. A block that nobody has, and whose
+    last owner will come back, has a faint initial; where a guest comes back, blocks that are computed again are
+    hatched. The last row says who waits. If nobody does, it is a ValueError: "wanted a guest that leaves and comes
+    back".
     """
     names = list(dict.fromkeys(name for tables, _ in steps for name in tables))
     runs = {name: [i for i, (tables, _) in enumerate(steps) if name in tables] for name in names}

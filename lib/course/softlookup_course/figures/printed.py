@@ -8,18 +8,9 @@ from softlookup_course.figures.theme import Palette
 
 
 def wrong_cells(printed: np.ndarray, true: np.ndarray, decimals: int) -> np.ndarray:
-    """Find the cells of a printed matrix that are not the true value, rounded.
+    """Find the cells of a printed matrix that are off by more than rounding to so many decimals can explain.
 
-    Args:
-        printed: The numbers as they were printed.
-        true: The numbers as they are, with all their digits, in the same shape.
-        decimals: Digits after the point in print.
-
-    Returns:
-        True where the print is off by more than rounding to that many digits can explain.
-
-    Raises:
-        ValueError: If the shapes differ: "printed has shape A, but true has shape B".
+    Other shapes than the true one's are a ValueError: "printed has shape A, but true has shape B".
     """
     printed, true = np.asarray(printed, dtype=float), np.asarray(true, dtype=float)
     if printed.shape != true.shape:
@@ -37,17 +28,9 @@ def comparison(
     sums: bool = False,
     palette: Palette,
 ) -> Figure:
-    """Draw what was printed beside what is true.
+    """Draw what was printed beside what is true; cells that no rounding to ``decimals`` explains are framed.
 
-    Args:
-        printed: The numbers as they were printed, a matrix.
-        true: The numbers as they are, in the same shape.
-        name: What the matrix is.
-        decimals: Digits after the point in print.
-        sums: Whether the names of the rows are their sums, as a check on weights.
-
-    Returns:
-        Two panels. In the left one, the cells that no rounding explains are framed.
+    ``name`` is what the matrix is. With ``sums`` the names of the rows are their sums, as a check on weights.
     """
     printed, true = np.asarray(printed, dtype=float), np.asarray(true, dtype=float)
     wrong = wrong_cells(printed, true, decimals)

@@ -26,17 +26,10 @@ def product_box(
 ) -> Figure:
     """Draw (T, D) @ (D, F) as a box of multiply-adds with its three matrices as faces, and its time against T.
 
-    Args:
-        rows: T, increasing; all rows up to the first that is compute-bound have to be told apart for it to be exact.
-        computing_s: For each T the seconds that the operations take at the peak.
-        moving_s: For each T the seconds that the bytes take at the bandwidth.
-
-    Returns:
-        Two panels: the box, and both times with the longer one drawn thick. Both axes of the second are logarithmic;
-        the first T whose operations take as long as its bytes has a dot.
-
-    Raises:
-        ValueError: If the three do not have the same length: "N rows, but M and K times".
+    ``rows`` are T, increasing; all rows up to the first that is compute-bound have to be there for it to be exact. For
+    each, the seconds that the operations take at the peak, and the bytes at the bandwidth; other lengths are a
+    ValueError, "N rows, but M and K times". Both times stand on logarithmic axes with the longer one drawn thick; the
+    first T whose operations take as long as its bytes has a dot.
     """
     rows, computing_s, moving_s = (np.asarray(numbers, dtype=float) for numbers in (rows, computing_s, moving_s))
     if not len(rows) == len(computing_s) == len(moving_s):

@@ -15,16 +15,10 @@ def program_order(
 ) -> Figure:
     """Draw which strips of two matrices the first programs of each order read for their tiles of the product.
 
-    Args:
-        orders: For each order, by its name, the row and the column of the tile of program 0, 1 and so on.
-        shape: Rows and columns of tiles that the product has.
-
-    Returns:
-        A panel for each order: the tiles of the product c, with the programs' numbers in those that are taken; on the
-        left the rows of the first matrix, a, that they read, above the columns of the second, b.
-
-    Raises:
-        ValueError: If there is no order, or a tile is outside of the product.
+    For each order, by its name, the row and the column of the tile of program 0, 1 and so on; the product has ``shape``
+    rows and columns of tiles. A panel for each: the tiles of the product c, with the programs' numbers in those that
+    are taken; on the left the rows of the first matrix, a, that they read, above the columns of the second, b. A
+    ValueError if there is no order, or a tile is outside of the product.
     """
     tiles = [tile for order in orders.values() for tile in order]
     if not tiles or not all(0 <= row < shape[0] and 0 <= column < shape[1] for row, column in tiles):

@@ -10,19 +10,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def rank_by_layer(ranks: Sequence[int], word: str, layer: int, name: str, *, palette: Palette) -> Figure:
-    """Draw the rank of a token after each number of layers, rank 1 at the top.
+    """Draw the rank of a token after no layer, one layer, and so on, rank 1, the most likely, at the top.
 
-    Args:
-        ranks: Its rank after no layer, one layer, and so on; 1 is the most likely token.
-        word: The token.
-        layer: A layer to point out, counted from 0; what it does shows between that many layers and one more.
-        name: What stands beside it.
-
-    Returns:
-        One panel with a logarithmic axis of ranks.
-
-    Raises:
-        ValueError: If a rank is below 1, or there is no such layer.
+    The axis is logarithmic. ``layer``, counted from 0, is pointed out, with ``name`` beside it; what it does shows
+    between that many layers and one more. A ValueError if a rank is below 1, or there is no such layer.
     """
     if min(ranks) < 1 or not 0 <= layer < len(ranks) - 1:
         raise ValueError(

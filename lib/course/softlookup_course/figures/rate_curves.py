@@ -10,15 +10,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def rate_curves(steps: np.ndarray, rates: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
-    """Draw learning rates against the step, with the highest one marked.
+    """Draw learning rates, one a step for each of four names at most, against the steps, from 1.
 
-    Args:
-        steps: The steps, from 1.
-        rates: For each name one rate a step; four at most.
-
-    Returns:
-        One panel; each line has its name and its peak beside it, where no line passes: the highest one above its
-        peak, the others at their right ends. Each has a line style of its own, so that equal rates show both.
+    Each line has its name and its peak beside it, where no line passes: the highest one above its peak, the others at
+    their right ends. Each has a line style of its own, so that equal rates show both.
     """
     figure = Figure(figsize=(6.4, 3.2))
     axes = figure.subplots()

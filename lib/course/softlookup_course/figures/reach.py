@@ -10,15 +10,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def gradient_reach(distances: np.ndarray, sizes: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
-    """Draw how much the last output still feels of a token, against how long ago the token was.
+    """Draw how much the last output still feels of a token, against how many tokens back it was, increasing.
 
-    Args:
-        distances: How many tokens back, increasing.
-        sizes: For each layer, by name, the size of the gradient at each distance, relative to the nearest one's; up
-            to four layers.
-
-    Returns:
-        One panel with a logarithmic vertical axis, each curve named at its end.
+    For each of up to four layers, by name, the size of the gradient at each distance, relative to the nearest one's.
+    The vertical axis is logarithmic, each curve named at its end.
     """
     distances = np.asarray(distances)
     figure = Figure(figsize=(4.4, 3.4))

@@ -11,13 +11,9 @@ from softlookup_course.figures.theme import Palette
 
 
 def reading_times(series: Mapping[str, tuple[Sequence[int], Sequence[float]]], *, palette: Palette) -> Figure:
-    """Draw milliseconds for each token against how many go through the model in one pass.
+    """Draw milliseconds for each token against how many go through the model in one pass, by name.
 
-    Args:
-        series: By name: how many tokens in one pass, and the milliseconds for each token.
-
-    Returns:
-        One panel, both axes logarithmic.
+    Both axes are logarithmic.
     """
     figure = Figure(figsize=(4.3, 3.2))
     axes = figure.subplots()

@@ -11,18 +11,10 @@ from softlookup_course.figures.theme import Palette
 def recall_curves(
     n_keys: Sequence[int], right: Mapping[str, Sequence[float]], rows: int, *, palette: Palette
 ) -> Figure:
-    """Draw the fraction of right answers against the number of keys.
+    """Draw the fraction of right answers, from 0 to 1, of up to four memories against the number of keys.
 
-    Args:
-        n_keys: Numbers of keys, growing.
-        right: For each memory the fraction of right answers at each number of keys, from 0 to 1; up to four memories.
-        rows: Rows of the memories, which a line marks.
-
-    Returns:
-        One panel with a logarithmic axis of keys, each curve named where it begins.
-
-    Raises:
-        ValueError: If there is no memory, or more than four, or a curve has another length than ``n_keys``.
+    ``n_keys`` grow, on a logarithmic axis; a line marks the ``rows`` of the memories. Each curve is named where it
+    begins. A ValueError if there is no memory, or more than four, or a curve has another length than ``n_keys``.
     """
     if not 1 <= len(right) <= len(palette.series) or any(len(curve) != len(n_keys) for curve in right.values()):
         raise ValueError(f"wanted one to {len(palette.series)} curves of {len(n_keys)} fractions")

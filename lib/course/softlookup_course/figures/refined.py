@@ -14,14 +14,9 @@ def drifting(
 ) -> Figure:
     """Draw cosines between two uses of one word, layer by layer, beside two yardsticks.
 
-    Args:
-        apart: For each word with two meanings, the cosine after each layer (words, L + 1).
-        together: The same for words used twice in one meaning.
-        others: The mean cosine between two different tokens of one sentence.
-        start: The mean cosine of a token to its own embedding.
-
-    Returns:
-        One panel; thin lines are single words, heavy ones their means.
+    ``apart`` is for words with two meanings, ``together`` for words used twice in one meaning: the cosine after each
+    layer (words, L + 1). ``others`` is the mean cosine between two different tokens of one sentence, ``start`` that of
+    a token to its own embedding. Thin lines are single words, heavy ones their means.
     """
     figure = Figure(figsize=(4.3, 4.2))  # as wide as a phone
     axes = figure.subplots()

@@ -10,14 +10,9 @@ from softlookup_course.figures.theme import Palette
 
 
 def relative_grids(tables: Mapping[str, np.ndarray], words: Sequence[str] = (), *, palette: Palette) -> Figure:
-    """Draw tables of queries and keys side by side.
+    """Draw square tables of queries and keys, whole numbers or halves, side by side; NaN where a key is masked.
 
-    Args:
-        tables: For each title, a square table (T, S) of whole numbers or halves; NaN where a key is masked.
-        words: The tokens, which name rows and columns, or none.
-
-    Returns:
-        One panel for each table, three in a row; the first of a row names the queries.
+    By title, three in a row; the first of a row names the queries. The words, or none, name rows and columns.
     """
     columns = min(3, len(tables))
     rows = -(-len(tables) // columns)

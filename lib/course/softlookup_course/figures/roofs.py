@@ -21,16 +21,11 @@ def roofline(
     span: tuple[float, float] = (0.02, 2000.0),
     palette: Palette,
 ) -> Figure:
-    """Draw roofs, each with its ridge, and computations as points on the first of them.
+    """Draw up to four roofs, each with its ridge, and computations as points on the first of them.
 
-    Args:
-        roofs: Peak (FLOP/s) and bandwidth (bytes/s) by name; up to four.
-        marks: Name and intensity (FLOP/B) of computations; they lie on the first roof, where they would at best.
-        span: The first and last intensity that is drawn.
-
-    Returns:
-        One panel with both axes logarithmic; each ridge carries its intensity. The regions of a single roof are shaded
-        and named: memory-bound and compute-bound.
+    A roof is peak (FLOP/s) and bandwidth (bytes/s); a mark is a name and an intensity (FLOP/B), and lies on the roof
+    where it would at best; ``span`` is the first and last intensity that is drawn. Both axes are logarithmic; each
+    ridge carries its intensity. The regions of a single roof are shaded and named: memory-bound and compute-bound.
     """
     figure = Figure(figsize=(5.6, 3.7))
     axes = figure.subplots()
@@ -64,18 +59,11 @@ def measured_roof(
     span: tuple[float, float] = (0.04, 400.0),
     palette: Palette,
 ) -> Figure:
-    """Draw a machine's measured roofs and the measured points under them.
+    """Draw a machine's measured roofs, up to four by kind of number, and the measured points under them.
 
-    Args:
-        roofs: Peak (FLOP/s) and bandwidth (bytes/s) by kind of number; up to four.
-        points: For each of the kinds the intensities and measured rates of what was tried.
-        span: The first and last intensity that is drawn.
-
-    Returns:
-        One panel with both axes logarithmic, a colour and a marker for each kind.
-
-    Raises:
-        ValueError: If points name a kind that has no roof: "points of NAME, but there are roofs of ...".
+    A roof is peak (FLOP/s) and bandwidth (bytes/s); points are intensities and rates of what was tried; ``span`` is the
+    first and last intensity that is drawn. Both axes are logarithmic, a colour and a marker for each kind. Points
+    without a roof are a ValueError: "points of NAME, but there are roofs of ...".
     """
     for name in points:
         if name not in roofs:
@@ -103,15 +91,10 @@ def measured_roof(
 
 
 def phase_moves(ridge: float, moves: Mapping[str, tuple[float, float]], *, palette: Palette) -> Figure:
-    """Draw how far operations move against a machine's ridge between prefill and decode.
+    """Draw how far operations move against a machine's ridge between prefill and decode, in FLOP/B.
 
-    Args:
-        ridge: FLOP/B.
-        moves: For each name the intensity in prefill and in decode, in FLOP/B.
-
-    Returns:
-        One panel: a row for each name, with a filled mark for prefill, a hollow one for decode and an arrow between
-        them. The sides of the ridge are shaded and named.
+    A row for each name, with a filled mark for prefill, a hollow one for decode and an arrow between them. The sides of
+    the ridge are shaded and named.
     """
     figure = Figure(figsize=(6.2, 1.1 + 0.42 * len(moves)))
     axes = figure.subplots()

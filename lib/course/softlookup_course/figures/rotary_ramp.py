@@ -17,17 +17,10 @@ def rotary_ramp(
 ) -> Figure:
     """Draw how much of its speed each pair keeps, beside how often it turns within the trained length.
 
-    Args:
-        turns: Turns of each pair within the trained length, the fastest pair first.
-        share: Its new speed as a fraction of the old, for each pair.
-        ends: Turns from which a pair is left alone, and turns up to which it is slowed down by the whole factor.
-        palette: The colours to draw in.
-
-    Returns:
-        One panel: a bar for each pair, its turns along the upper edge, and a line at each end of the ramp.
-
-    Raises:
-        ValueError: If turns and share are not of one length, turns do not fall, or the ends are not in order.
+    ``turns`` has the fastest pair first, ``share`` a pair's new speed as a fraction of the old; ``ends`` are the turns
+    from which a pair is left alone, and those up to which it is slowed down by the whole factor. A bar for each pair,
+    its turns along the upper edge, and a line at each end of the ramp. A ValueError if turns and share are not of one
+    length, turns do not fall, or the ends are not in order.
     """
     fast, speeds = np.asarray(turns, dtype=float), np.asarray(share, dtype=float)
     if fast.ndim != 1 or fast.shape != speeds.shape or np.any(np.diff(fast) >= 0) or not ends[0] > ends[1] > 0:

@@ -8,15 +8,9 @@ from softlookup_course.figures.theme import Palette
 
 
 def variance(head_widths: np.ndarray, unscaled: np.ndarray, scaled: np.ndarray, *, palette: Palette) -> Figure:
-    """Draw the variance of dot products, measured, against the head width.
+    """Draw the variance of dot products, q·k and q·k / sqrt(H), measured, against the head widths H.
 
-    Args:
-        head_widths: The widths H that were tried.
-        unscaled: The variance of q·k at each of them.
-        scaled: The variance of q·k / sqrt(H) at each of them.
-
-    Returns:
-        One panel with both axes logarithmic, and the line "variance = H" behind the points.
+    Both axes are logarithmic; the line "variance = H" stands behind the points.
     """
     widths = np.asarray(head_widths, dtype=float)
     figure = Figure(figsize=(4.4, 2.9))
@@ -44,14 +38,9 @@ def variance(head_widths: np.ndarray, unscaled: np.ndarray, scaled: np.ndarray, 
 
 
 def saturation(unscaled_S: np.ndarray, scaled_S: np.ndarray, *, palette: Palette) -> Figure:
-    """Draw the weights of one query over its keys, without the scale and with it.
+    """Draw the weights of one query over its keys (S), without the scale 1 / sqrt(H) and with it.
 
-    Args:
-        unscaled_S: Softmax of the raw scores, one weight for each key (S).
-        scaled_S: Softmax of the same scores divided by sqrt(H) (S).
-
-    Returns:
-        Two panels of bars, one above the other, on the same axes.
+    Two panels of bars, one above the other, on the same axes.
     """
     figure = Figure(figsize=(4.4, 3.8))
     figure.set_label(
@@ -78,14 +67,9 @@ def gradient_size(
 ) -> Figure:
     """Draw how much gradient a softmax lets through, against the spread of its scores.
 
-    Args:
-        spreads: Standard deviations of the scores, increasing.
-        means: The mean size of the softmax's Jacobian (Frobenius norm) at each of them.
-        medians: The median of the same.
-        marks: Words to put on the curve of medians, each with the spread where they belong.
-
-    Returns:
-        One panel with a logarithmic horizontal axis; both curves carry their names.
+    ``spreads`` are standard deviations, increasing, on a logarithmic axis; means and medians are of the size of the
+    softmax's Jacobian (Frobenius norm). Both curves carry their names; ``marks`` are words to put on that of medians,
+    each with the spread where they belong.
     """
     figure = Figure(figsize=(4.4, 3.1))
     figure.set_label(

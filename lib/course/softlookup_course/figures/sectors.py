@@ -14,20 +14,11 @@ _PER_ROW = 4
 def sectors(
     strides: Sequence[int], threads: int = 32, number_bytes: int = 4, sector_bytes: int = 32, *, palette: Palette
 ) -> Figure:
-    """Draw what a warp fetches when its threads read numbers that lie one, two or more places apart.
+    """Draw what a warp fetches when its threads read numbers that lie one, two or more places apart: a panel for each.
 
-    Args:
-        strides: How many numbers lie between those of neighbouring threads, plus 1: a panel for each.
-        threads: How many threads a warp has.
-        number_bytes: Bytes of a number.
-        sector_bytes: Bytes that are fetched together; a multiple of ``number_bytes``.
-
-    Returns:
-        Panels one above the other. A box is a sector, read line by line; what threads read is full, what is fetched
-        beside it is faint, and a sector that nobody reads is empty.
-
-    Raises:
-        ValueError: If there is no stride, one is below 1, or numbers do not fill a sector.
+    ``sector_bytes``, a multiple of ``number_bytes``, are fetched together. A box is a sector, read line by line; what
+    threads read is full, what is fetched beside it is faint, and a sector that nobody reads is empty. A ValueError if
+    there is no stride, one is below 1, or numbers do not fill a sector.
     """
     if not strides or min(strides) < 1 or sector_bytes % number_bytes:
         raise ValueError(

@@ -18,15 +18,9 @@ def latency_curves(
 ) -> Figure:
     """Draw latencies against load: lines for what was predicted, points for what was measured.
 
-    Args:
-        loads: Requests a second as shares of what the server can finish.
-        predicted: For each title of a panel and each name of a percentile its values in milliseconds.
-        measured: The same for what was measured.
-        lines_at: The loads of the predicted values, if there are more of them than were measured; all of `loads` are
-            among them.
-
-    Returns:
-        One panel for each title, with milliseconds on a logarithmic axis.
+    ``loads`` are requests a second as shares of what the server can finish. For each title of a panel and each name of
+    a percentile there are milliseconds, on a logarithmic axis. ``lines_at`` are the loads of the predicted values, if
+    there are more of them than were measured; all of ``loads`` are among them.
     """
     at = list(loads if lines_at is None else lines_at)
     figure = Figure(figsize=(6.6, 3.2))

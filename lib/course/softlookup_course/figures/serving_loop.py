@@ -24,17 +24,10 @@ _WIDE, _HIGH = 2.1, 1.15
 
 
 def serving_loop(guests: Mapping[str, Sequence[str]], *, palette: Palette) -> Figure:
-    """Draw the states of a request and the circle of steps between them.
+    """Draw the states of a request (``serving.request.State``), who is in each, and the circle of steps between them.
 
-    Args:
-        guests: For each state of a request (``serving.request.State``), who is in it at some moment.
-
-    Returns:
-        One panel: a circle of plan, compute and hand out, those who run in its middle, and boxes for the other states;
-        arrows between them are named.
-
-    Raises:
-        ValueError: If a state is missing or unknown: "got the states X; wanted Y".
+    A circle of plan, compute and hand out, those who run in its middle, and boxes for the other states; arrows between
+    them are named. If a state is missing or unknown, it is a ValueError: "got the states X; wanted Y".
     """
     states = {*_BOXES, "running"}
     if set(guests) != states:

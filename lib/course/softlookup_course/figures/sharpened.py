@@ -12,18 +12,9 @@ from softlookup_course.figures.theme import Palette
 def sharpened(
     tokens: Sequence[str], temperatures: Sequence[float], probabilities: ArrayLike, *, palette: Palette
 ) -> Figure:
-    """Draw the probabilities of some tokens, a panel for each temperature.
+    """Draw the probabilities (n, tokens) of some tokens, likeliest first, a panel for each of n temperatures.
 
-    Args:
-        tokens: The tokens, likeliest first.
-        temperatures: One for each panel.
-        probabilities: A row for each temperature, (n, tokens).
-
-    Returns:
-        Panels side by side, with one axis of tokens.
-
-    Raises:
-        ValueError: If the shape does not fit.
+    Panels stand side by side, with one axis of tokens. A ValueError if the shape does not fit.
     """
     table = np.asarray(probabilities, dtype=float)
     if table.shape != (len(temperatures), len(tokens)):

@@ -9,14 +9,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def shifted_labels(tokens: Sequence[str], padding: int, *, palette: Palette) -> Figure:
-    """Draw a sentence as inputs and labels: the same tokens, shifted by one position.
+    """Draw a sentence, with start and end tokens, as inputs and labels: the same tokens, shifted by one position.
 
-    Args:
-        tokens: The whole sentence, start and end tokens included.
-        padding: How many positions of padding come behind it.
-
-    Returns:
-        Two rows of boxes; dashed ones are left out of the loss, and arrows join each token with itself.
+    ``padding`` is how many positions come behind it. Dashed boxes are left out of the loss, and arrows join each token
+    with itself.
     """
     whole = [*tokens, *["·"] * padding]
     inputs, labels = whole[:-1], whole[1:]

@@ -91,21 +91,13 @@ class Shown:
 
 
 def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = "", **kwargs: Any) -> Shown:
-    """Draw a figure in both themes, for the page that is being read to choose from.
+    """Draw a figure in both themes, for the page that is being read to choose from; notebooks display it as HTML.
 
-    Args:
-        draw: A function of ``softlookup_course.figures``; it takes ``palette`` by name and returns a Figure.
-        *args: Passed on to ``draw``.
-        alt: What the picture shows, in a sentence or two. Figures of this package label themselves with the
-            numbers they draw; that label is taken where ``alt`` is left out.
-        caption: What to notice, printed beneath the picture.
-        **kwargs: Passed on to ``draw``.
-
-    Returns:
-        An object that notebooks display as an HTML figure. The same arguments always give the same bytes.
-
-    Raises:
-        ValueError: If there is neither: "NAME needs alt: a sentence that says what the picture shows".
+    ``draw`` is a function of ``softlookup_course.figures``, which takes ``palette`` by name. ``alt`` is what the picture
+    shows, in a sentence or two: figures of this package label themselves with the numbers they draw, and that label is
+    taken where it is left out. Without either it is a ValueError, "NAME needs alt: a sentence that says what the
+    picture shows". ``caption`` is what to notice, printed beneath the picture. The same arguments always give the same
+    bytes.
     """
     uris: dict[str, str] = {}
     for palette in (DARK, LIGHT):  # the light one last: it is what is measured below, and handed on
@@ -130,29 +122,13 @@ def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = 
 def render_svg(draw: Callable[..., Figure], palette: Palette, *args: Any, **kwargs: Any) -> str:
     """Draw a figure in one palette and write it as SVG, without dates or random ids.
 
-    Args:
-        draw: A function of ``softlookup_course.figures``.
-        *args: Passed on to ``draw``.
-        **kwargs: Passed on to ``draw``.
-
-    Returns:
-        The SVG document, the same for the same arguments.
+    The same arguments always give the same text.
     """
     return _svg(_draw(draw, palette, args, kwargs), palette)
 
 
 def save_figure(path: Path, draw: Callable[..., Figure], *args: Any, **kwargs: Any) -> None:
-    """Draw a figure for light pages into a file.
-
-    Args:
-        path: Where the picture goes; its ending says in which form, .svg or .png.
-        draw: A function of ``softlookup_course.figures``.
-        *args: Passed on to ``draw``.
-        **kwargs: Passed on to ``draw``.
-
-    Raises:
-        ValueError: If the ending is another.
-    """
+    """Draw a figure for light pages into a file that ends in .svg or .png; another ending is a ValueError."""
     if path.suffix == ".svg":
         path.write_text(render_svg(draw, LIGHT, *args, **kwargs) + "\n", encoding="utf-8")
     elif path.suffix == ".png":

@@ -9,18 +9,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def singular_values(updates: Mapping[str, Sequence[float] | np.ndarray], *, palette: Palette) -> Figure:
-    """Draw how far each of several updates moves each of its directions.
+    """Draw how far each of up to three updates moves each of its directions, by their singular values, in one order.
 
-    Args:
-        updates: For each of up to three updates, by its name, its singular values in one order of directions.
-        palette: The colours to draw in.
-
-    Returns:
-        One panel for each update, side by side on one scale, with a bar for each singular value and a line at 1; the
-        first and the last have their numbers.
-
-    Raises:
-        ValueError: If there are none or more than three, or their lengths differ.
+    One panel for each update, side by side on one scale, with a bar for each singular value and a line at 1; the first
+    and the last have their numbers. A ValueError if there are none or more than three, or their lengths differ.
     """
     values = {name: np.asarray(numbers, dtype=float) for name, numbers in updates.items()}
     if not 1 <= len(values) <= 3 or len({numbers.shape for numbers in values.values()}) != 1:

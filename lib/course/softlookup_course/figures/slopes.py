@@ -12,14 +12,8 @@ from softlookup_course.figures.theme import Palette
 def chain(w: float, x: float, t: float, *, palette: Palette) -> Figure:
     """Draw L = (w x - t)^2 as a chain of steps: numbers on the way down, slopes back up.
 
-    Args:
-        w: The weight.
-        x: The input.
-        t: The target.
-
-    Returns:
-        One panel, narrow enough for a phone: four boxes beneath each other with their values, each arrow down with its
-        own slope, and beside each box the product of the slopes that has gathered there on the way back up.
+    It is narrow enough for a phone: four boxes beneath each other with their values, each arrow down with its own
+    slope, and beside each box the product of the slopes that has gathered there on the way back up.
     """
     y, error = w * x, w * x - t
     boxes = [("w", w), ("y = w x", y), ("r = y \N{MINUS SIGN} t", error), ("L = r²", error**2)]
@@ -66,11 +60,7 @@ def _short(number: float) -> str:
 def surprise(marks: Mapping[str, float], *, palette: Palette) -> Figure:
     """Draw minus the logarithm of a probability, with some events on the curve.
 
-    Args:
-        marks: Some events, and the probability of each.
-
-    Returns:
-        One panel: probability to the right, surprise upwards.
+    Probability to the right, surprise upwards.
     """
     figure = Figure(figsize=(5.4, 2.9))
     axes = figure.subplots()

@@ -8,16 +8,9 @@ from softlookup_course.figures.theme import Palette
 
 
 def smoothing(n_words: int, epsilon: float, *, palette: Palette) -> Figure:
-    """Draw a token's loss against the probability of the right word, plain and smoothed.
+    """Draw a token's loss against the probability of the right word, plain and smoothed, with the lowest point of that.
 
-    The other words share what is left evenly.
-
-    Args:
-        n_words: V.
-        epsilon: The share that is spread.
-
-    Returns:
-        One panel with two curves, and the lowest point of the smoothed one.
+    The other of V words share what is left evenly; ``epsilon`` is the share that is spread.
     """
     target = 1 - epsilon + epsilon / n_words
     p = np.sort(np.append(1 - np.logspace(-0.02, -6, 400), target))

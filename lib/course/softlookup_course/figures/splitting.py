@@ -14,8 +14,7 @@ _T, _N, _H = 3, 4, 2
 def splitting(*, palette: Palette) -> Figure:
     """Draw a projection of three tokens, its split into four heads, and what a reshape alone makes of it.
 
-    Returns:
-        One panel. Each cell is named by its token and its column; its colour says whose column it is.
+    Each cell is named by its token and its column; its colour says whose column it is.
     """
     # Token t's number in column m is 10t + m, so that every cell can be followed by its name.
     x_TM = 10 * np.arange(_T)[:, None] + np.arange(_N * _H)

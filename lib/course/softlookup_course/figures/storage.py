@@ -11,13 +11,8 @@ from softlookup_course.figures.theme import Palette
 def reading_order(rows: int, columns: int, *, palette: Palette) -> Figure:
     """Draw a table, its memory, and the two tables that `transpose` and `reshape` make of it.
 
-    Args:
-        rows: Rows of the table.
-        columns: Its columns.
-
-    Returns:
-        One panel: the table and its strip of memory above; below it turned, and cut anew. Cells of the table's
-        first row are coloured everywhere.
+    The table and its strip of memory above; below it turned, and cut anew. Cells of the table's first row are coloured
+    everywhere.
     """
     table = np.arange(1, rows * columns + 1).reshape(rows, columns)
     tables = [

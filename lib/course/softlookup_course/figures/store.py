@@ -18,20 +18,10 @@ def lookup_table(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw queries, keys and values around the weights that join them.
+    """Draw queries, keys and values around the weights (T, S), none negative, that join them.
 
-    Args:
-        queries: What is asked, one word for each row.
-        keys: What it is compared with, one word for each column.
-        values: What each key gives, one word for each column.
-        weights: The weights, shape (T, S), none negative.
-        answers: What comes out, one word for each row.
-
-    Returns:
-        Keys above the columns, values below them, queries at the left, answers at the right.
-
-    Raises:
-        ValueError: If the weights' shape is not that of the queries and keys, or a word is missing.
+    Keys above the columns, values below them, queries at the left, answers at the right, one word for each. A
+    ValueError if the weights' shape is not that of the queries and keys, or a word is missing.
     """
     weights_TS = np.asarray(weights, dtype=float)
     expected = (len(queries), len(keys))

@@ -29,8 +29,7 @@ _WIDE, _HIGH = 4.3, 1.1
 def student_path(*, palette: Palette) -> Figure:
     """Draw both ways to do a task: in a notebook, and in a page of the book; both end with a notebook.
 
-    Returns:
-        One panel, read downwards: the notebook on the left, the page on the right.
+    It is read downwards: the notebook on the left, the page on the right.
     """
     figure = Figure(figsize=(4.3, 4.1))  # as wide as a phone
     figure.set_label(

@@ -10,17 +10,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def teacher_forcing(tokens: Sequence[str], *, palette: Palette) -> Figure:
-    """Draw the predictions of a sentence's words twice: all in one step, and each in a step of its own.
+    """Draw the predictions of a sentence's words, start token included, twice: in one step, and each in one of its own.
 
-    Args:
-        tokens: The sentence with its start token, two tokens at least.
-
-    Returns:
-        Two panels above each other, with a box for each prediction: the token that is given, and the one it predicts.
-        A row is a step.
-
-    Raises:
-        ValueError: If there are fewer than two tokens.
+    Two panels above each other, with a box for each prediction: the token that is given, and the one it predicts. A row
+    is a step. A ValueError if there are fewer than two tokens.
     """
     if len(tokens) < 2:
         raise ValueError(f"a prediction needs two tokens at least; got {len(tokens)}")

@@ -16,18 +16,10 @@ def temperature_curves(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw the weight of each key against the temperature.
+    """Draw the weight of each of up to four keys, (n, S), against n temperatures, which grow.
 
-    Args:
-        names: The keys, at most four.
-        taus: Temperatures, growing, shape (n,).
-        weights: The weights at each temperature, shape (n, S).
-
-    Returns:
-        One line for each key on a logarithmic axis: apart at the left, together at 1/S at the right.
-
-    Raises:
-        ValueError: If the weights' shape does not fit, or there are more than four keys.
+    One line for each key on a logarithmic axis: apart at the left, together at 1/S at the right. A ValueError if the
+    weights' shape does not fit, or there are more than four keys.
     """
     taus_n, weights_nS = np.asarray(taus, dtype=float), np.asarray(weights, dtype=float)
     if weights_nS.shape != (len(taus_n), len(names)) or len(names) > 4:

@@ -88,8 +88,7 @@ PALETTES: tuple[Palette, Palette] = (LIGHT, DARK)
 def letters() -> str:
     """Make the book's own letters known to matplotlib, so that figures are the same on every machine.
 
-    Returns:
-        The family's name: regular, italic and bold (its semi-bold), Latin and Greek.
+    It gives the family's name: regular, italic and bold (its semi-bold), Latin and Greek.
 
     Source: IBM Plex Sans 1.1.0, a subset under a name of its own, as its licence asks (``letters/LICENSE.txt``).
     """
@@ -100,11 +99,7 @@ def letters() -> str:
 
 @contextmanager
 def style(palette: Palette) -> Iterator[None]:
-    """Draw in a palette for the length of a ``with`` block, and leave matplotlib as it was.
-
-    Yields:
-        Nothing. Figures made and saved inside the block have the course's look.
-    """
+    """Draw in a palette for the length of a ``with`` block, and leave matplotlib as it was."""
     family = letters()
     settings: dict[Any, Any] = {
         "font.family": [family, "DejaVu Sans"],  # signs that are not letters come from matplotlib's own
@@ -153,10 +148,7 @@ def ramp(palette: Palette) -> LinearSegmentedColormap:
 
 
 def luminance(color: str | tuple[float, float, float]) -> float:
-    """Measure how bright a colour is to the eye.
-
-    Returns:
-        Relative luminance, 0 for black to 1 for white.
+    """Measure how bright a colour is to the eye: relative luminance, 0 for black to 1 for white.
 
     Source: W3C, Web Content Accessibility Guidelines 2.2, "relative luminance".
     """
@@ -165,14 +157,9 @@ def luminance(color: str | tuple[float, float, float]) -> float:
 
 
 def contrast(color: str | tuple[float, float, float], background: str | tuple[float, float, float]) -> float:
-    """Measure how well one colour can be read on another.
+    """Measure how well one colour can be read on another: the contrast ratio, in whatever order.
 
-    Args:
-        color: Any colour that matplotlib knows.
-        background: The colour behind it; the order does not matter.
-
-    Returns:
-        The contrast ratio, 1 (the same) to 21 (black on white). Text wants 4.5, shapes want 3.
+    1 is the same, 21 is black on white. Text wants 4.5, shapes want 3.
 
     Source: W3C, Web Content Accessibility Guidelines 2.2, "contrast ratio".
     """
@@ -181,12 +168,5 @@ def contrast(color: str | tuple[float, float, float], background: str | tuple[fl
 
 
 def ink_on(background: tuple[float, float, float]) -> str:
-    """Choose black or white letters, whichever reads better on a background.
-
-    Args:
-        background: Red, green and blue from 0 to 1.
-
-    Returns:
-        A colour as a hex string.
-    """
+    """Choose black or white letters, as a hex string, whichever reads better on a background (RGB from 0 to 1)."""
     return max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, background))

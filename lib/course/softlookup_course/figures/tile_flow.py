@@ -10,17 +10,11 @@ from softlookup_course.figures.theme import Palette
 
 
 def numbers_moved(n_queries: int, n_keys: int, width: int, block: int) -> tuple[int, int]:
-    """Count the numbers that one head moves between the large memory and the chip.
+    """Count the numbers that one head moves between the large memory and the chip, for T queries and S keys of width H.
 
-    Args:
-        n_queries: T.
-        n_keys: S.
-        width: H, of queries, keys and values.
-        block: How many queries stay on the chip while all keys and values pass by.
-
-    Returns:
-        In tiles: queries and outputs once, keys and values once for each block. And with the score matrix stored:
-        beside queries, keys, values and outputs, T*S scores are written and read, and as many weights.
+    In tiles: queries and outputs once, keys and values once for each block of queries, which stays on the chip while
+    they pass by. And with the score matrix stored: beside queries, keys, values and outputs, T*S scores are written and
+    read, and as many weights.
     """
     ends = 2 * n_queries * width
     passing = 2 * n_keys * width
@@ -33,19 +27,10 @@ def numbers_kept(width: int, block: int, tile: int) -> int:
 
 
 def tile_flow(n_queries: int, n_keys: int, width: int, tile: int, *, palette: Palette) -> Figure:
-    """Draw the flow of data of tiled attention between the large memory and the chip.
+    """Draw the flow of data of tiled attention between the large memory, above, and the chip, below.
 
-    Args:
-        n_queries: T.
-        n_keys: S.
-        width: H.
-        tile: How many keys are in a tile, and how many queries in a block.
-
-    Returns:
-        One panel: the large memory above, the chip below, and arrows for what is read and written.
-
-    Raises:
-        ValueError: If tiles do not fill the text: "tiles of N do not divide T queries and S keys".
+    Sizes are T, S and H; a tile has ``tile`` keys, and a block as many queries. Arrows are what is read and written. If
+    tiles do not fill the text, it is a ValueError: "tiles of N do not divide T queries and S keys".
     """
     if tile < 1 or n_queries % tile or n_keys % tile:
         raise ValueError(f"tiles of {tile} do not divide {n_queries} queries and {n_keys} keys")

@@ -11,18 +11,10 @@ from softlookup_course.figures.theme import Palette
 
 
 def top_p(tokens: Sequence[str], probabilities: ArrayLike, p: float, *, palette: Palette) -> Figure:
-    """Draw the likeliest tokens as steps of a growing sum, and the line that it crosses.
+    """Draw the likeliest tokens, likeliest first, as steps of a growing sum, and the line p that it crosses.
 
-    Args:
-        tokens: Some of the likeliest tokens, likeliest first.
-        probabilities: Theirs, falling.
-        p: The mass that is to be kept.
-
-    Returns:
-        One panel: a bar for each token that stands on the sum of those before it.
-
-    Raises:
-        ValueError: If probabilities rise, or the tokens shown do not reach p.
+    A bar for each token stands on the sum of those before it. A ValueError if probabilities rise, or the tokens shown
+    do not reach p.
     """
     shares = np.asarray(probabilities, dtype=float)
     if shares.shape != (len(tokens),) or (np.diff(shares) > 0).any():

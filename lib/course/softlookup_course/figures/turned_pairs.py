@@ -14,16 +14,10 @@ from softlookup_course.figures.theme import Palette
 def turned_pairs(
     query: np.ndarray, key: np.ndarray, theta: float, places: Sequence[tuple[int, int]], *, palette: Palette
 ) -> Figure:
-    """Draw a query and a key in the plane, at several pairs of positions.
+    """Draw a query and a key of two numbers, not turned yet, in the plane, at several pairs of positions.
 
-    Args:
-        query: Two numbers, before it is turned.
-        key: Two numbers, likewise.
-        theta: Radians of a step.
-        places: For each panel the query's position and the key's.
-
-    Returns:
-        One panel for each pair of positions, with the angle between the arrows and their product.
+    ``theta`` is radians of a step. One panel for each pair of the query's and the key's position, with the angle
+    between the arrows and their product.
     """
     reach = 1.3 * max(np.linalg.norm(query), np.linalg.norm(key))
     tips = [
@@ -74,16 +68,8 @@ def turned_pairs(
 def rotary_pairs(width: int, cached: int, *, palette: Palette) -> Figure:
     """Draw which numbers of a head form a pair, and by which position each vector is turned when keys are cached.
 
-    Args:
-        width: H, even, at most 8.
-        cached: How many keys are cached.
-
-    Returns:
-        One panel: the two pairings as rows of cells, one colour for each pair, and below them the cached keys and a new
-        query, each with its position.
-
-    Raises:
-        ValueError: If the width is odd or has more pairs than there are colours.
+    The two pairings as rows of cells, one colour for each pair, and below them the cached keys and a new query, each
+    with its position. A width H that is odd or more than 8, since there are no more colours, is a ValueError.
     """
     if width % 2 or not 2 <= width <= 8:
         raise ValueError(f"width is {width}; wanted an even number from 2 to 8")

@@ -13,15 +13,8 @@ KINDS = 3
 def verdict_rows(counts: Mapping[str, Sequence[int]], kinds: Sequence[str], *, palette: Palette) -> Figure:
     """Draw a row of squares for each subject, a square for each statement, sorted by what became of it.
 
-    Args:
-        counts: For each subject, in the order in which they are drawn, how many statements are of each kind.
-        kinds: What the three kinds are called, the best first.
-
-    Returns:
-        One panel: pale, empty and full squares for the three kinds, which are named above the rows.
-
-    Raises:
-        ValueError: If there are not three kinds, or a subject has not three counts.
+    ``counts`` is how many statements are of each of three kinds, the best first: pale, empty and full squares, named
+    above the rows. A ValueError if there are not three kinds, or a subject has not three counts.
     """
     if len(kinds) != KINDS or any(len(row) != KINDS for row in counts.values()):
         raise ValueError(f"wanted {KINDS} kinds and as many counts for each subject; got {kinds} and {dict(counts)}")

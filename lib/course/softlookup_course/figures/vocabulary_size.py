@@ -14,17 +14,11 @@ from softlookup_course.figures.theme import Palette
 def vocabulary_size(
     sizes: ArrayLike, lengths: ArrayLike, characters: float, words: float, width: int, *, palette: Palette
 ) -> Figure:
-    """Draw tokens per sentence and parameters of the table against the size of the vocabulary.
+    """Draw tokens per sentence and parameters of the table against the size V of the vocabulary.
 
-    Args:
-        sizes: Sizes of the vocabulary, V.
-        lengths: Mean tokens per sentence at each of them.
-        characters: Mean characters per sentence, the longest that it can get.
-        words: Mean words and marks per sentence, the shortest.
-        width: D, for the parameters of the table.
-
-    Returns:
-        Two panels, one below the other: the sequence becomes shorter, ever more slowly; the table grows steadily.
+    ``lengths`` are mean tokens per sentence, ``characters`` the mean of the longest that it can get, ``words`` (and
+    marks) the shortest; ``width`` is D. One panel below the other: the sequence becomes shorter, ever more slowly; the
+    table grows steadily.
     """
     sizes_, lengths_ = np.asarray(sizes, dtype=float), np.asarray(lengths, dtype=float)
     figure = Figure(figsize=(4.2, 5.4), layout="constrained")  # a phone's width

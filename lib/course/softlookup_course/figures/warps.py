@@ -18,19 +18,11 @@ def warps(
 ) -> Figure:
     """Draw how a tile in one dimension is divided among the threads of a program.
 
-    Args:
-        numbers: How many numbers the tile has.
-        per_thread: Neighbouring numbers that belong to one thread.
-        threads: How many threads a warp has.
-        warps: How many warps the program has, at most four.
-        outlined: A warp and a thread of it, whose numbers are outlined.
-
-    Returns:
-        The tile, line by line. A line is a warp's, by colour and name, and a box in it is a thread, with its numbers
-        side by side. Below the last warp the first begins again.
-
-    Raises:
-        ValueError: If there are more than four warps, they do not fill the tile, or the outlined thread is not there.
+    ``numbers`` in the tile, ``per_thread`` neighbouring ones of a thread, ``threads`` of a warp, up to four ``warps``
+    of the program; ``outlined`` are a warp and a thread of it, whose numbers are outlined. A line is a warp's, by
+    colour and name, and a box in it is a thread, with its numbers side by side. Below the last warp the first begins
+    again. A ValueError if there are more than four warps, they do not fill the tile, or the outlined thread is not
+    there.
     """
     line = per_thread * threads
     if not 1 <= warps <= 4 or min(numbers, line) < 1 or numbers % (line * warps):

@@ -13,17 +13,8 @@ def weight_and_effect(
 ) -> Figure:
     """Draw for each head its attention weight on one token, and what comes back when the head is patched.
 
-    Args:
-        weights: Attention weights on the token, by layer and head.
-        effects: The recovered share for each head, of the same shape.
-        names: The heads to point out, as (layer, head), and what stands beside each.
-        target: What the weights are on.
-
-    Returns:
-        One panel with a point for each head.
-
-    Raises:
-        ValueError: If the two tables differ in shape.
+    Both are by layer and head, or it is a ValueError; ``effects`` are the recovered shares. ``names`` are heads to
+    point out, as (layer, head), and what stands beside each; ``target`` is what the weights are on.
     """
     if np.shape(weights) != np.shape(effects):
         raise ValueError(f"weights have shape {np.shape(weights)}, effects {np.shape(effects)}; wanted the same")

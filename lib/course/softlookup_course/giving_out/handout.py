@@ -61,19 +61,10 @@ class Handout:
 def make_handout(course: Course, assignment: str, worksheet: Worksheet | None = None) -> Handout:
     """Pack what students get of one assignment.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        worksheet: Moodle's grading worksheet of the assignment; the notebooks of single students are then named so
-            that Moodle finds their owners.
-
-    Returns:
-        One notebook if that is all there is; else a zip with a README for students. Of an assignment that was released
-        for each student, a zip with a folder for each.
-
-    Raises:
-        CourseError: If the assignment was not released, its source was changed since, or somebody in the class has no
-            notebook.
+    One notebook if that is all there is; else a zip with a README for students. Of an assignment that was released for
+    each student, a zip with a folder for each; with Moodle's grading ``worksheet`` of the assignment, notebooks are
+    named so that Moodle finds their owners. CourseError if the assignment was not released, its source was changed
+    since, or somebody in the class has no notebook.
     """
     course.require(assignment)
     path = course.notebook("release", ".", assignment)

@@ -29,14 +29,9 @@ def packed(files: Mapping[str, bytes]) -> bytes:
 
 
 def files_in(folder: Path, besides: str = "") -> dict[str, bytes]:
-    """Read all files of a folder, by their path in it.
+    """Read all files of a folder, by their path in it; a folder in it, ``besides``, is left out.
 
-    Args:
-        folder: The folder.
-        besides: A folder in it that is left out.
-
-    Raises:
-        CourseError: If there is a link, which leads to something else on another computer.
+    A link, which leads to something else on another computer, is a CourseError.
     """
     files = {}
     for path in sorted(folder.rglob("*")):
@@ -60,14 +55,9 @@ def nbgrader_refuses(path: Path) -> Iterator[None]:
 
 
 def changed_since(course: Course, assignment: str) -> list[str]:
-    """What the source of an assignment has and its release has otherwise: cells and files by name, sorted.
+    """What the source of a released assignment has and its release has otherwise: cells and files by name, sorted.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of a released assignment; without a source, nothing can be compared.
-
-    Raises:
-        CourseError: If nbgrader could make no release of the source.
+    Without a source, nothing can be compared. CourseError if nbgrader could make no release of the source.
     """
     source, release = (course.folder(step, ".", assignment) for step in ("source", "release"))
     notebook = course.notebook("source", ".", assignment)

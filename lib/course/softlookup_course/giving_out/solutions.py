@@ -61,12 +61,7 @@ class Solutions:
 
 
 def time_left(due: Deadlines, now: datetime) -> str:
-    """Why it is too early to publish answers, a clause; empty if nobody has time left.
-
-    Args:
-        due: When the assignment ends, for everybody and for those who have more time.
-        now: The time, aware of its zone.
-    """
+    """Why it is too early to publish answers, a clause; empty if nobody has time left. ``now`` is aware of its zone."""
     if due.last is None:
         return "has no due date, so nobody can say that all have handed in"
     if naive_utc(now) > due.last:
@@ -88,22 +83,11 @@ def make_solutions(
 ) -> Solutions:
     """Make notebooks with the answers to one assignment.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        catalogue: The tasks that are known.
-        report: What grading said, from which mistakes are counted; None if it was not graded.
-        now: The time, aware of its zone; None publishes before the last deadline, too.
-        root: Finds the checkout, from which the answers to notebooks of single students are made.
-        secret: The course's secret word, which these need.
-
-    Returns:
-        The notebook of the course's own source with its answers; of an assignment that was released for each student, a
-        zip with a notebook for each.
-
-    Raises:
-        CourseError: If the assignment was not released, somebody has time left, the secret word is missing or another
-            one, or nbgrader refuses the source.
+    The notebook of the course's own source with its answers; of an assignment that was released for each student, a zip
+    with a notebook for each. Mistakes are counted from ``report``; None if it was not graded. ``now`` is aware of its
+    zone; None publishes before the last deadline, too. ``root`` finds the checkout, from which the answers to notebooks
+    of single students are made, which need the course's ``secret``. CourseError if the assignment was not released,
+    somebody has time left, the secret word is missing or another one, or nbgrader refuses the source.
     """
     course.require(assignment)
     released = Released(course)
@@ -171,8 +155,7 @@ def make_solutions(
 def answered(source: NotebookNode) -> NotebookNode:
     """A source notebook as students may see it: with answers, without hidden tests, mark schemes and nbgrader's marks.
 
-    Args:
-        source: The notebook with solutions; it is left as it is. Graded cells keep their names as the cells' ids.
+    ``source`` is left as it is. Graded cells keep their names as the cells' ids.
     """
     notebook = copy.deepcopy(source)
     for step in (ClearHiddenTests, ClearMarkScheme, ClearOutput):

@@ -32,11 +32,7 @@ class NotHere(MetaPathFinder):
 
 
 class Absent:
-    """What stands for a name that could not be imported: whoever uses it is told why.
-
-    Args:
-        reason: Why it is not here.
-    """
+    """What stands for a name that could not be imported: whoever uses it is told the reason."""
 
     def __init__(self, reason: str) -> None:
         self.__dict__["_reason"] = reason

@@ -70,11 +70,7 @@ MOST_CALLS = 400
 
 @cache
 def why_not(task: Task) -> str:
-    """Why a task cannot be done in a page; empty if it can.
-
-    Returns:
-        A part of a sentence that begins with "it".
-    """
+    """Why a task cannot be done in a page: a part of a sentence that begins with "it", empty if it can."""
     cases = _written(task)
     if any(case.sizes or case.parameters for case in cases):
         return "it asks for a layer of torch"
@@ -118,11 +114,7 @@ def chosen(chapter: int) -> list[Task]:
 
 
 def pack(chapter: int) -> bytes:
-    """Write down what judges a notebook's tasks in a page.
-
-    Returns:
-        A safetensors file, for ``session.PageSession.load``.
-    """
+    """Write down what judges a notebook's tasks in a page: a safetensors file, for ``session.PageSession.load``."""
     return bake(chosen(chapter), turned=_in_numpy, more=_facts, variants=False, pairs=True)
 
 

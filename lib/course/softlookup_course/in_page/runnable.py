@@ -13,11 +13,7 @@ from softlookup_course.in_page.session import answer, run_what_runs
 def runnable(cells: Sequence[str]) -> list[int]:
     """Run a page's cells one after the other, as a page does.
 
-    Args:
-        cells: Their sources, in their order.
-
-    Returns:
-        The numbers of those that run, and use nothing that is not there.
+    It gives the numbers of those that run, and use nothing that is not there.
     """
     world: dict[str, Any] = {"__name__": "__main__"}
     numbers = []

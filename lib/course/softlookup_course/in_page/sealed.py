@@ -14,22 +14,12 @@ from softlookup_inside.asking.case import Arrays
 
 
 def sealed(text: str, rights: Sequence[Arrays]) -> str:
-    """A text mixed with right answers, in base64.
-
-    Args:
-        text: The text.
-        rights: The right answers to a task's questions in the page.
-    """
+    """A text mixed with the right answers to a task's questions in the page, in base64."""
     return base64.b64encode(_mixed(text.encode(), rights)).decode()
 
 
 def opened(seal: str, rights: Sequence[Arrays]) -> str:
-    """The text again.
-
-    Args:
-        seal: What ``sealed`` gave.
-        rights: The same right answers.
-    """
+    """The text that ``sealed`` was given, by the same right answers."""
     return _mixed(base64.b64decode(seal), rights).decode()
 
 

@@ -76,11 +76,7 @@ class PageSession:
         np.seterr(**self._warned)
 
     def load(self, chapter: int, file: bytes) -> list[str]:
-        """Take up a notebook's tasks.
-
-        Returns:
-            The ids of its tasks.
-        """
+        """Take up a notebook's tasks, and give their ids."""
         baked = read(file)
         self.chapters[chapter] = baked
         self.catalogue = self.catalogue.with_prepared(chapter, _in_order(baked))
@@ -90,15 +86,12 @@ class PageSession:
     def check(self, task_id: str, cells: Sequence[Mapping[str, str]]) -> dict[str, Any]:
         """Run the reader's answers to a notebook's tasks, and judge one.
 
-        Args:
-            task_id: The task.
-            cells: Task id ("" where a cell is given) and source of each cell before the answer, in the notebook's
-                order, and of the answer. What raises an exception before it is left out.
+        ``cells`` have task id ("" where a cell is given) and source of each cell before the answer, in the notebook's
+        order, and of the answer. What raises an exception before it is left out.
 
-        Returns:
-            ``printed``, ``error`` (a traceback, empty if there is none), ``hints`` (each with ``title`` and ``text`` or
-            ``code``), and where the answer runs its verdict: ``html``, ``text``, ``record``, ``why``, whether it is
-            right, and has lines that can be changed, and ``plays``, whether it is a parallel program.
+        It gives ``printed``, ``error`` (a traceback, empty if there is none), ``hints`` (each with ``title`` and
+        ``text`` or ``code``), and where the answer runs its verdict: ``html``, ``text``, ``record``, ``why``, whether
+        it is right, and has lines that can be changed, and ``plays``, whether it is a parallel program.
         """
         task = self.catalogue.task(task_id)
         world, outcome = self._run_up_to(task_id, cells)
@@ -116,9 +109,7 @@ class PageSession:
     def play(self, task_id: str, cells: Sequence[Mapping[str, str]]) -> dict[str, Any]:
         """A reader's parallel program for the figure that plays it, as ``playing.figure_of`` gives it.
 
-        Args:
-            task_id: The task.
-            cells: As for ``check``.
+        Cells as for ``check``.
         """
         task = self.catalogue.task(task_id)
         world, outcome = self._run_up_to(task_id, cells)
@@ -130,13 +121,8 @@ class PageSession:
     def why(self, task_id: str, cells: Sequence[Mapping[str, str]], seed: int) -> list[dict[str, Any]]:
         """Questions on the reader's answer to a task: what comes out when a line of it is changed?
 
-        Args:
-            task_id: The task.
-            cells: As for ``check``.
-            seed: Draws the questions.
-
-        Returns:
-            As ``why.why_questions`` gives them; none where the answer does not run.
+        They come as ``why.why_questions`` gives them, drawn by ``seed``; none where the answer does not run. Cells are
+        as for ``check``.
         """
         task = self.catalogue.task(task_id)
         world, outcome = self._run_up_to(task_id, cells)
@@ -168,13 +154,10 @@ class PageSession:
         return (Way("Another way, in torch" if task.frame == "torch" else "Another way", code, says),)
 
     def run(self, cells: Sequence[str]) -> dict[str, Any]:
-        """Run a cell of a chapter, after those before it.
+        """Run a cell of a chapter, the last of ``cells``, after those before it.
 
-        Args:
-            cells: The sources of the cells before it, and its own. What raises an exception before it is left out.
-
-        Returns:
-            ``printed`` and ``error`` as in ``check``, and ``tables``: rows of cells, the headings first.
+        Those that raise an exception are left out. It gives ``printed`` and ``error`` as in ``check``, and ``tables``:
+        rows of cells, the headings first.
         """
         *before, cell = cells
         world = _world()
@@ -240,13 +223,7 @@ def _in_order(baked: Baked) -> list[Task]:
 
 
 class PageStudent(LocalStudent):
-    """Answers from a function in the page; what stands in for earlier ones is looked up.
-
-    Args:
-        variant: The task, as it is published.
-        obj: The reader's function.
-        session: What the page has loaded.
-    """
+    """Answers from a function in the page; what stands in for earlier ones is looked up."""
 
     def __init__(self, variant: Variant, obj: Callable[..., Any], session: PageSession) -> None:
         super().__init__(variant, obj)
@@ -304,15 +281,9 @@ def _run(source: str, name: str, world: dict[str, Any]) -> Any:
 
 
 def run_what_runs(source: str, name: str, world: dict[str, Any]) -> bool:
-    """Run a cell's statements, each by itself: a set-up cell brings in torch beside numpy.
+    """Run a cell's statements, each by itself, and say whether all ran: a set-up cell brings in torch beside numpy.
 
-    Args:
-        source: The cell.
-        name: What it is called.
-        world: The names it begins with; those that cannot be imported become ``Absent``.
-
-    Returns:
-        Whether all ran.
+    Names in ``world`` are there from the beginning; those that cannot be imported become ``Absent``.
     """
     try:
         statements = [part for statement in _parsed(source, name) for part in _apart(statement)]
@@ -411,11 +382,8 @@ _session = PageSession()
 def answer(request: str) -> str:
     """Do what the page asks.
 
-    Args:
-        request: JSON: ``do`` ("begin", "load", "check", "play", "why" or "run") and what that takes.
-
-    Returns:
-        JSON in one line: ``result``, or ``failed`` with the reason where the request itself went wrong.
+    The request is JSON: ``do`` ("begin", "load", "check", "play", "why" or "run") and what that takes. The answer is
+    JSON in one line: ``result``, or ``failed`` with the reason where the request itself went wrong.
     """
     try:
         args = json.loads(request)

@@ -46,19 +46,12 @@ _KINDS = {"raised": STOPS, "mismatch": STOPS, **dict.fromkeys(("deadlock", "unse
 def why_questions(
     variant: Variant, source: str, world: Mapping[str, Any], cases: Sequence[Case], rng: np.random.Generator
 ) -> list[dict[str, Any]]:
-    """Draw questions on an answer that is right.
+    """Draw questions on an answer that is right: ``MOST`` at most, each with another effect.
 
-    Args:
-        variant: The task.
-        source: The answer's cell.
-        world: The names that it has, after it has run.
-        cases: The questions of the task's check.
-        rng: Draws edits, inputs and the order of the options.
-
-    Returns:
-        At most ``MOST`` of them, each with another effect: ``says``, ``code``, ``asks``, ``options``, ``key`` (the
-        right option's position), ``right`` and ``wrong`` (what is said of a choice). None where the answer is no
-        plain, short function.
+    A question has ``says``, ``code``, ``asks``, ``options``, ``key`` (the right option's position), ``right`` and
+    ``wrong`` (what is said of a choice). There are none where the answer is no plain, short function. ``source`` is the
+    answer's cell, ``world`` the names that it has after it has run, and ``rng`` draws edits, inputs and the order of
+    the options.
     """
     task = variant.task
     function = function_in(source.strip(), task.name)

@@ -21,16 +21,10 @@ _FACTS = "globalThis.softlookupFacts="
 
 
 def prepare(root: Path, folder: Path) -> Path:
-    """Put together what the book of a course is built from.
+    """Put together what the book of a course is built from, and give the file with all settings.
 
     The notebooks that students get are copied to ``exercises/``, where their pages are made: tasks that were left out
-    and other points show there by themselves.
-
-    Returns:
-        The file with all settings.
-
-    Raises:
-        CourseError: If the folder has no book, or an assignment was not released.
+    and other points show there by themselves. CourseError if the folder has no book, or an assignment was not released.
 
     Book: instructors_plan.html#plan-part.
     """
@@ -58,10 +52,7 @@ def prepare(root: Path, folder: Path) -> Path:
 
 
 def own_settings(folder: Path) -> dict[str, Any]:
-    """What a course's ``_config.yml`` says; nothing where there is none.
-
-    Raises:
-        CourseError: If it is no mapping.
+    """What a course's ``_config.yml`` says; nothing where there is none, a CourseError if it is no mapping.
 
     Book: instructors_plan.html#plan-part.
     """
@@ -76,12 +67,7 @@ def own_settings(folder: Path) -> dict[str, Any]:
 
 
 def settings(root: Path, course_settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A course's settings over those of the checkout, whose files are named by their whole paths.
-
-    Args:
-        root: The checkout.
-        course_settings: What the course's ``_config.yml`` says.
-    """
+    """A course's settings over those of the checkout, whose files are named by their whole paths."""
     whole = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     whole["logo"] = str(root / whole["logo"])
     whole["html"]["favicon"] = str(root / whole["html"]["favicon"])
@@ -110,9 +96,8 @@ def _over(whole: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, A
 def keep_to_notebook(folder: Path, facts: Path) -> list[str]:
     """Leave tasks to the notebook of which the course asks another variant: pages judge the published ones alone.
 
-    Args:
-        folder: The course's folder, with the notebooks of its book.
-        facts: The script that tells pages which tasks they can judge; it is written again.
+    The script ``facts``, which tells pages which tasks they can judge, is written again. ``folder`` has the notebooks
+    of the course's book.
 
     Book: instructors_plan.html#plan-part.
     """

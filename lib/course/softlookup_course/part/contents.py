@@ -27,10 +27,7 @@ def chapter_of(page: str) -> int | None:
 
 
 def chapters_of(root: Path) -> list[int]:
-    """The chapters that the whole book has.
-
-    Returns:
-        Their numbers, 90 for the capstone.
+    """The numbers of the chapters that the whole book has, 90 for the capstone.
 
     Book: instructors_plan.html#plan-part.
     """
@@ -41,8 +38,7 @@ def chapters_of(root: Path) -> list[int]:
 def contents(root: Path, chapters: Collection[int]) -> dict[str, Any]:
     """Cut the whole book's table of contents down to some chapters.
 
-    Returns:
-        What belongs into ``_toc.yml``: these chapters with all their pages, the schedule, and the pages at hand.
+    What belongs into ``_toc.yml``: these chapters with all their pages, the schedule, and the pages at hand.
 
     Book: instructors_plan.html#plan-part.
     """

@@ -60,19 +60,8 @@ def write_pages(
 ) -> Written:
     """Write the pages of some chapters, and what their book is built from, into a course's folder.
 
-    Args:
-        root: The checkout.
-        folder: The course's folder.
-        chapters: Numbers of chapters.
-        title: The course's title.
-        minutes: How long a session is.
-        dropped: Tasks that the course leaves out.
-
-    Returns:
-        What was written, and what was kept because somebody has changed it.
-
-    Raises:
-        ValueError: If a section does not fit into a session.
+    It says what was written, and what was kept because somebody has changed it. ``minutes`` is how long a session is; a
+    section that does not fit into one is a ValueError. ``dropped`` are tasks that the course leaves out.
 
     Book: instructors_plan.html#plan-part.
     """
@@ -101,13 +90,7 @@ def _own_files(
 
 
 def index_page(whole: str, chapters: Collection[int], title: str) -> str:
-    """Write the first page of a course's book.
-
-    Args:
-        whole: The text of the whole book's first page.
-        chapters: Numbers of chapters.
-        title: The course's title.
-    """
+    """Write the first page of a course's book from ``whole``, the text of the whole book's."""
     rows = "".join(row[0] for row in _CHAPTER.finditer(whole) if int(row[1]) in chapters)
     table = f"| chapter | what you can do afterwards |\n|---|---|\n{rows}" if rows else ""
     capstone = (
@@ -132,12 +115,7 @@ def index_page(whole: str, chapters: Collection[int], title: str) -> str:
 
 
 def short_routes_page(whole: str, chapters: Collection[int]) -> str:
-    """Leave the long route out of the page of short routes, unless all its chapters are there.
-
-    Args:
-        whole: The text of the whole book's page.
-        chapters: Numbers of chapters.
-    """
+    """Leave the long route out of the page of short routes, ``whole``, unless all its chapters are there."""
     if {stop.chapter for stop in TWO_HOURS} <= set(chapters):
         return whole
     head, begin, rest = whole.partition("The whole book takes")

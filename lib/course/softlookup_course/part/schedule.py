@@ -12,13 +12,7 @@ from softlookup_judge.data.task import Task
 
 
 def left_out_sentence(chapters: Collection[int]) -> str:
-    """Name the chapters that others need and that are left out.
-
-    Args:
-        chapters: The chapters that are taken.
-
-    Returns:
-        One sentence, empty where nothing is missing.
+    """Name the chapters that others need and that are left out, in one sentence, empty where nothing is missing.
 
     >>> left_out_sentence([5])
     'This course leaves out chapter 4 (One head), which chapter 5 needs.'
@@ -40,14 +34,8 @@ def left_out_sentence(chapters: Collection[int]) -> str:
 def schedule_page(book: Path, chapters: Iterable[int], minutes: int, dropped: Collection[str] = ()) -> str:
     """Write the page of the schedule.
 
-    Args:
-        book: The folder of the pages.
-        chapters: The chapters that are taken.
-        minutes: How long a session is.
-        dropped: Tasks that the course leaves out.
-
-    Raises:
-        ValueError: If a section does not fit into a session.
+    ``book`` is the folder of the pages, ``minutes`` how long a session is; a section that does not fit into one is a
+    ValueError. ``dropped`` are tasks that the course leaves out.
 
     Book: instructors_plan.html#plan-part.
     """

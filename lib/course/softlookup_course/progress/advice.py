@@ -31,9 +31,6 @@ def advise(chapters: Sequence[ChapterState]) -> Advice:
 
     Begun things come first, from the front. Then the first chapter behind the last one that was begun whose needs are
     all done; else the first at all; and if no chapter's needs are done, the first that is not begun.
-
-    Args:
-        chapters: The state of each chapter.
     """
     done = {chapter.chapter for chapter in chapters if chapter.done}
     begun = {chapter.chapter for chapter in chapters if chapter.begun}

@@ -42,11 +42,7 @@ def _pages_of(book: Path) -> dict[int, list[_WayPage]]:
 
 
 def chapters_html(book: Path) -> str:
-    """The list, as HTML.
-
-    Args:
-        book: The folder of the book's sources.
-    """
+    """The list, as HTML; ``book`` is the folder of the book's sources."""
     pages = _pages_of(book)
     here = [number for number in CHAPTERS if pages[number]]
     worth = _points_of(book.resolve().parent / "exercises")

@@ -126,14 +126,9 @@ def read_folder(
 ) -> tuple[ChapterState, ...]:
     """Read the notebooks of a folder: each in a folder of its own name, or all side by side.
 
-    Args:
-        folder: Where they are.
-        catalogue: The tasks that there are.
-        run: What executes a notebook, to read fresh outputs; None to read the saved ones.
-        said: Called with the name of each notebook before it is run.
-
-    Returns:
-        One state for each chapter that has tasks, in order; a notebook that is missing or broken has one too.
+    One state for each chapter that has tasks, in order; a notebook that is missing or broken has one too. ``run``
+    executes a notebook, to read fresh outputs; without it the saved ones are read. ``said`` is called with the name of
+    each notebook before it is run.
     """
     chapters = []
     for chapter in catalogue.numbers:
@@ -157,8 +152,7 @@ def read_folder(
 def read_file_of(path: Path, catalogue: Catalogue) -> ChapterState:
     """Read one notebook, whatever its name, with what is kept beside it.
 
-    Raises:
-        BadNotebook: If it is no notebook, or none of the course's.
+    BadNotebook if it is no notebook, or none of the course's.
     """
     notebook = read_notebook(path)
     numbers = Counter(name[:2] for name in map(grade_id, notebook.cells) if re.match(r"\d\d-", name))
@@ -171,14 +165,9 @@ def read_file_of(path: Path, catalogue: Catalogue) -> ChapterState:
 def read_chapter(
     notebook: NotebookNode, chapter: int, catalogue: Catalogue, file: Path | None = None, beside: Kept | None = None
 ) -> ChapterState:
-    """Read one notebook.
+    """Read one notebook, in nbformat 4; cells that are not of its chapter's tasks are left alone.
 
-    Args:
-        notebook: In nbformat 4.
-        chapter: Whose tasks to look for; other cells are left alone.
-        catalogue: The tasks that there are.
-        file: Where it came from.
-        beside: What commands have kept beside it.
+    ``beside`` is what commands have kept beside its ``file``.
     """
     tasks, damaged = beside or Kept({})
     saved = datetime.fromtimestamp(file.stat().st_mtime, UTC) if file else datetime.now(UTC)
@@ -200,14 +189,9 @@ def read_chapter(
 
 
 def notebook_of(folder: Path, chapter: int) -> Path | None:
-    """The notebook of a chapter; one in a folder of its own name before copies with other names.
+    """The notebook of a chapter, None if there is none; one in a folder of its own name before copies with other names.
 
-    Args:
-        folder: Where notebooks are: each in a folder of its own name, or side by side.
-        chapter: The chapter's number.
-
-    Returns:
-        None if there is none.
+    ``folder`` has each notebook in a folder of its own name, or all side by side.
     """
     start = f"{chapter:02d}_"
     inside = [file for file in folder.glob(f"{start}*/{start}*.ipynb") if file.stem == file.parent.name]
@@ -225,12 +209,8 @@ def _says_something(text: str) -> bool:
 def _state(task: Task, cells: Sequence[NotebookNode], help_steps: int, known: TaskKept, saved: datetime) -> TaskState:
     """The state of one task, by the notebook's outputs or by what commands found, whichever is better.
 
-    Args:
-        task: The task.
-        cells: The notebook's code cells.
-        help_steps: What its outputs say of help.
-        known: What commands found.
-        saved: When the notebook was saved: where both say the same, the newer one is taken.
+    Where both say the same, the newer one is taken: ``saved`` is when the notebook was saved. ``help_steps`` is what
+    its outputs say of help, ``known`` what commands found.
     """
     answer, check = (
         next((cell for cell in cells if grade_id(cell) == name), None) for name in (task.slug, f"{task.slug}-check")

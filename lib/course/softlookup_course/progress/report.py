@@ -32,11 +32,7 @@ _STATE = {
 
 
 def as_json(chapters: Sequence[ChapterState], when: datetime) -> dict[str, Any]:
-    """The record for the page.
-
-    Returns:
-        Plain values: for each task that is not blank its state, its points and the mistakes named.
-    """
+    """The record for the page: for each task that is not blank its state, its points and the mistakes named."""
     recorded = {
         task_state.task.id: {
             **{"state": task_state.state, "points": task_state.points, "named": list(task_state.named)},
@@ -64,12 +60,7 @@ def as_text(chapters: Sequence[ChapterState]) -> str:
 
 
 def chapter_as_text(chapter: ChapterState, task: str = "") -> str:
-    """One notebook for a terminal, task by task.
-
-    Args:
-        chapter: The notebook's state.
-        task: Only this task of it; empty for all.
-    """
+    """One notebook for a terminal, task by task, or only one ``task``."""
     lines = [_whole_line(task_state) for task_state in chapter.tasks if task in ("", task_state.task.id)]
     lines += [] if task else ["", *_table([chapter])]
     return "\n".join([*lines, *_remarks([chapter])]) + "\n"

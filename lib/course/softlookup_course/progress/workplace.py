@@ -50,8 +50,7 @@ class GivenOut:
 def give_out(root: Path) -> GivenOut:
     """Copy the exercises to where a student works on them; nothing that was changed there is ever written over.
 
-    Returns:
-        What is new, what was renewed, and what was kept although there is a newer one.
+    It says what is new, what was renewed, and what was kept although there is a newer one.
     """
     work = root / WORK
     work.mkdir(exist_ok=True)
@@ -92,14 +91,10 @@ def notebooks_folder(root: Path) -> Path:
 
 
 def lab_command(root: Path, more: Sequence[str] = ()) -> list[str]:
-    """What starts JupyterLab on the welcome notebook, with the checkout's own Python.
+    """What starts JupyterLab on the welcome notebook, with the checkout's own Python; NoLab if it is not installed.
 
-    Args:
-        root: The checkout. It is the server's root, so that links from notebooks into the book lead somewhere.
-        more: Further options of JupyterLab's.
-
-    Raises:
-        NoLab: If JupyterLab is not installed.
+    The checkout is the server's root, so that links from notebooks into the book lead somewhere. ``more`` are further
+    options of JupyterLab's.
     """
     from importlib.util import find_spec
 

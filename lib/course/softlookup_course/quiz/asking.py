@@ -80,17 +80,11 @@ class Question:
 
 
 def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mapping[str, Any] | None = None) -> Question:
-    """A question about one input to a task.
+    """A question about one input to a task ("04.scale"); its text is complete in itself.
 
-    Args:
-        task_id: The task, "04.scale".
-        text: The question, complete in itself.
-        given: The task's arguments: arrays, numbers or None; lists of numbers are taken as arrays of floats.
-        want: What is asked for.
-        show: Small matrices or rows to show beneath the question, by name.
-
-    Raises:
-        ValueError: If no known mistake gives an answer other than the right one: then nothing can be named.
+    ``given`` are the task's arguments; lists of numbers are taken as arrays of floats. ``show`` has small matrices or
+    rows to show beneath the question, by name. If no known mistake gives an answer other than the right one, nothing
+    can be named, and it is a ValueError.
     """
     task = STANDARD.task(task_id)
     numbers = task.frame in ("torch", "numpy")

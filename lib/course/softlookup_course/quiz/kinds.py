@@ -32,11 +32,7 @@ class Number:
         return 0.6 * 10.0**-self.decimals if self.decimals else 0.45
 
     def answer(self, results: tuple[np.ndarray, ...]) -> Answer:
-        """The number, as a list of one.
-
-        Raises:
-            ValueError: If something larger stands there.
-        """
+        """The number, as a list of one; a ValueError if something larger stands there."""
         value = np.asarray(results[self.of][self.at])
         if value.size != 1:
             raise ValueError(f"a number is asked for, but index {self.at} of shape {results[self.of].shape} is none")
@@ -69,8 +65,7 @@ class Guess:
     def answer(self, results: tuple[np.ndarray, ...]) -> Answer:
         """The logarithm of the number, as a list of one.
 
-        Raises:
-            ValueError: If the number is not above zero, which no factor can be right about.
+        A number that is not above zero is a ValueError: no factor can be right about it.
         """
         value = sum(float(np.asarray(results[index])) for index in self.of) / self.scale
         if not value > 0:
@@ -105,11 +100,7 @@ class Row:
         return 0.6 * 10.0**-self.decimals
 
     def answer(self, results: tuple[np.ndarray, ...]) -> Answer:
-        """The row's numbers.
-
-        Raises:
-            ValueError: If there is no row at that index.
-        """
+        """The row's numbers; a ValueError if there is no row at that index."""
         row = np.asarray(results[self.of][self.at], dtype=float)
         if row.ndim != 1:
             raise ValueError(f"a row is asked for, but index {self.at} of shape {results[self.of].shape} is none")
@@ -176,11 +167,7 @@ class Cell:
             )
 
     def answer(self, results: tuple[np.ndarray, ...]) -> Answer:
-        """Row and column.
-
-        Raises:
-            ValueError: If the table's shape is not the map's, or the extreme is not alone.
-        """
+        """Row and column; a ValueError if the table's shape is not the map's, or the extreme is not alone."""
         table = np.asarray(results[self.of][self.at], dtype=float)
         if table.shape != np.shape(self.map):
             raise ValueError(f"the map has the shape {np.shape(self.map)}, the result {table.shape}")

@@ -180,13 +180,7 @@ def NAME(*given):
 def broken_ones(release: NotebookNode, right: Mapping[str, str], tasks: Sequence[Task]) -> Iterator[HandIn]:
     """Everyday accidents, each in an otherwise right notebook: what else is right must count.
 
-    Args:
-        release: The notebook as students get it.
-        right: The right answers, by grade_id.
-        tasks: The tasks in it, in order.
-
-    Yields:
-        The broken hand-ins.
+    ``right`` are the right answers, by grade_id; ``tasks`` are in the release's order.
     """
     # The last task but one: nothing that comes before it leans on it.
     task = tasks[-2] if len(tasks) > 1 else tasks[0]

@@ -37,23 +37,15 @@ def write_sample(
     mistakes: int | None = None,
     catalogue: Catalogue = STANDARD,
 ) -> Course:
-    """Write a course with a sample class that has handed everything in.
+    """Write a course with a sample class that has handed everything in; one that is there already is made anew.
 
-    The answer that never comes back is handed in for the first assignment alone: grading waits for it until its
-    time is up.
+    The answer that never comes back is handed in for the first assignment alone: grading waits for it until its time is
+    up.
 
-    Args:
-        folder: Where. A sample course that is there already is made anew.
-        sources: Assignment names and their notebooks with solutions.
-        config: The nbgrader_config.py that the course gets.
-        force: Write into a folder that holds other things too; only what a course consists of is replaced.
-        hostile: Writes the hand-ins of those who attack the grader; a marker then keeps the class from being graded
-            without a sandbox.
-        mistakes: How many students hand in known mistakes, one of each task; as many as it takes for all if not given.
-        catalogue: The tasks that there are.
-
-    Raises:
-        CourseError: If the folder is not empty, no sample course, and force is not set.
+    With ``force`` it is written into a folder that holds other things too, of which only what a course consists of is
+    replaced; else that is a CourseError. ``hostile`` writes the hand-ins of those who attack the grader; a marker then
+    keeps the class from being graded without a sandbox. ``mistakes`` is how many students hand in known mistakes, one
+    of each task; as many as it takes for all if not given. ``config`` is the nbgrader_config.py that the course gets.
     """
     if folder.exists() and not folder.is_dir():
         raise CourseError(f"{folder} is a file: a sample course needs a folder")
@@ -102,14 +94,8 @@ def hand_ins(
 ) -> Iterable[HandIn]:
     """What each student of the sample class hands in for one assignment.
 
-    Args:
-        source: The notebook with solutions.
-        release: The notebook as students get it.
-        most: The most students who hand in known mistakes; as many as it takes for all if not given.
-        catalogue: The tasks that there are.
-
-    Yields:
-        The right ones, the unfinished ones, one for each rank of known mistakes, the broken ones.
+    The right ones, the unfinished ones, one for each rank of known mistakes, the broken ones. ``source`` has the
+    solutions; ``most`` is the most students who hand in known mistakes, as many as it takes for all if not given.
     """
     right = answers(source)
     known = tasks_in(source, catalogue)

@@ -15,8 +15,7 @@ MODULES = (
 def items() -> tuple[Item, ...]:
     """All items, by their ids.
 
-    Raises:
-        ValueError: If two items have one id, or a row is none that an item could be made of.
+    A ValueError if two items have one id, or a row is none that an item could be made of.
     """
     by_id: dict[str, Item] = {}
     for item in (entry for name in MODULES for entry in read(name)):

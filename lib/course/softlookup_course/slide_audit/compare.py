@@ -7,19 +7,10 @@ from softlookup_course.slide_audit.item import Found
 
 
 def table(printed: ArrayLike, true: ArrayLike, places: int = 2, *, more: str = "") -> Found:
-    """Compare a printed table with the true one.
+    """Compare a printed table with the true one, unrounded and of the same shape (or it is a ValueError).
 
-    Args:
-        printed: Numbers as they stand on the slide.
-        true: What they should be, unrounded, of the same shape.
-        places: Decimal places that the slide prints.
-        more: A sentence to add.
-
-    Returns:
-        What was found; it agrees if every cell is the true one, rounded.
-
-    Raises:
-        ValueError: If the shapes differ.
+    It agrees if every cell is the true one, rounded to the decimal places that the slide prints. ``more`` is a sentence
+    to add.
     """
     shown, right = np.asarray(printed, dtype=float), np.asarray(true, dtype=float)
     if shown.shape != right.shape:

@@ -18,13 +18,8 @@ VALUES = [[1.12, 0.56, 0.54], [0.62, 1.41, 1.12], [0.89, 0.74, 1.40], [1.71, 1.0
 def lost_products(printed: ArrayLike, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Say which printed cells are what comes out when one of the products of a cell's sum is forgotten.
 
-    Args:
-        printed: Numbers as they stand on the slide, to two places.
-        x: The tokens, (T, D).
-        w: The matrix, (D, H).
-
-    Returns:
-        True where the cell is off by a product that is not zero, of shape (T, D, H): which cell, which product.
+    ``printed`` stands on the slide, to two places; x is (T, D), w is (D, H). True, in (T, D, H), where the cell is off
+    by a product that is not zero: which cell, which product.
     """
     shown = np.asarray(printed, dtype=float)
     products = x[:, :, None] * w

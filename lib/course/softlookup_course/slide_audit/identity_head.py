@@ -45,15 +45,10 @@ def true_weights() -> np.ndarray:
 
 
 def common_divisor(raised: ArrayLike, printed: ArrayLike, places: int = 3) -> tuple[np.ndarray, float, float]:
-    """Look for one divisor by which most of a row became what is printed.
+    """Look for one divisor by which most of a row became what is printed, to so many decimal places.
 
-    Args:
-        raised: What is divided, such as exponentials of scores.
-        printed: The quotients as they stand on the slide.
-        places: Decimal places that the slide prints.
-
-    Returns:
-        Which cells one divisor explains, the most there are, and the least and the largest such divisor.
+    ``raised`` is what is divided, such as exponentials of scores; ``printed`` are the quotients on the slide. It gives
+    which cells one divisor explains, the most there are, and the least and the largest such divisor.
     """
     top, shown, half = np.asarray(raised, dtype=float), np.asarray(printed, dtype=float), 0.5 * 10.0**-places
     least, largest = top / (shown + half), top / (shown - half)

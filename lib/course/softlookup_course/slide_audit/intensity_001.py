@@ -63,15 +63,9 @@ def one_loop(a: Watched, b: Watched, c: Watched, d: Watched, e: Watched, *_: Wat
 
 
 def watched(work: Callable[..., None], arrays: int, n: int = 16) -> tuple[int, int, np.ndarray]:
-    """Run a loop on watched arrays.
+    """Run a loop on so many watched arrays of n numbers.
 
-    Args:
-        work: The loop.
-        arrays: How many arrays it takes.
-        n: Numbers in each.
-
-    Returns:
-        Reads and writes for each place, and the last of the results: the third array of three, the fifth of seven.
+    It gives reads and writes for each place, and the last of the results: the third array of three, the fifth of seven.
     """
     watched_arrays = [Watched(numbers) for numbers in drawn(*[n] * arrays)]
     work(*watched_arrays)

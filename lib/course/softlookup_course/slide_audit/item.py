@@ -86,8 +86,7 @@ class Item:
     def __post_init__(self) -> None:
         """Refuse what no page could show.
 
-        Raises:
-            ValueError: If a verdict, kind or lecture is none, or a cited item has no source.
+        It is a ValueError if a verdict, kind or lecture is none, or a cited item has no source.
         """
         for value, allowed in ((self.verdict, tuple(VERDICTS)), (self.kind, KINDS), (self.lecture, LECTURES)):
             if value not in allowed:

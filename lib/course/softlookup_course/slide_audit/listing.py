@@ -108,16 +108,11 @@ def as_html(
     """All items, lecture by lecture, as one folded list of folded statements, with three rows of chips to narrow it.
 
     The list is closed until a reader or an address opens it; it then shows the statements that are wrong, or those of
-    the section or the statement that the address names.
+    the section or the statement that the address names. It needs nothing but the book's own colours; without its script
+    it shows all statements.
 
-    Args:
-        items: What to show.
-        titles: What each lecture is called, by its number.
-        results: What working out each item gave, by its id.
-        headings: The heading of each section that explains an item, by ``Item.section``; `headings_of` reads them.
-
-    Returns:
-        HTML that needs nothing but the book's own colours; without its script the list shows all statements.
+    ``titles`` is what each lecture is called, by its number; ``results`` what working out each item gave, by its id;
+    ``headings`` the heading of each section that explains an item, by ``Item.section``: `headings_of` reads them.
     """
     verdicts = Counter(item.verdict for item in items)
     chapters = sorted({chapter_of(item) for item in items})
@@ -136,17 +131,10 @@ def as_html(
 
 
 def headings_of(items: Sequence[Item], book: Path) -> dict[str, str]:
-    """Read the headings of the sections that explain items, as plain text.
+    """Read the headings of the sections that explain items, as plain text, from the book's pages.
 
-    Args:
-        items: Some items.
-        book: The folder of the book's pages.
-
-    Returns:
-        A heading for each ``Item.section``: that of the labelled section, or of the one that a label stands in.
-
-    Raises:
-        LookupError: If a page has no such label: "PAGE.md has no label LABEL".
+    By ``Item.section``: that of the labelled section, or of the one that a label stands in. A label that a page does
+    not have is a LookupError: "PAGE.md has no label LABEL".
     """
     pages: dict[str, dict[str, str]] = {}
     headings: dict[str, str] = {}
@@ -191,11 +179,7 @@ def _plain(heading: str) -> str:
 
 
 def sections(items: Sequence[Item]) -> dict[str, dict[str, int]]:
-    """How many items each section explains.
-
-    Returns:
-        Counts by page, "04_one_head", and label, "one-head-project".
-    """
+    """How many items each section explains, by page, "04_one_head", and label, "one-head-project"."""
     counts_by_page: dict[str, dict[str, int]] = {}
     for item in items:
         page, label = item.section.split("#")

@@ -45,13 +45,9 @@ COMPUTED = {"work", "steps", "printed", "true", "places", "agrees", "truth"}
 
 
 def read(name: str) -> list[Item]:
-    """Read the items of a module.
+    """Read the items of a module, "uniform_head", beside which ``uniform_head.toml`` stands.
 
-    Args:
-        name: The module, "uniform_head"; ``uniform_head.toml`` stands beside it.
-
-    Raises:
-        ValueError: If an item lacks a word or has one that is none of an item's; the sentence names the item.
+    A ValueError, which names the item, if one lacks a word or has one that is none of an item's.
     """
     module = vars(import_module(f"softlookup_course.slide_audit.{name}"))
     whole = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
@@ -60,15 +56,9 @@ def read(name: str) -> list[Item]:
 
 
 def made(id: str, row: Mapping[str, Any], module: Mapping[str, Any]) -> Item:
-    """Make an item of its row.
+    """Make the item "E022" of its row; the row's expressions find in ``module`` what they name.
 
-    Args:
-        id: "E022".
-        row: Its words, and what is computed.
-        module: What the row's expressions find by name.
-
-    Raises:
-        ValueError: If the row lacks a word, has an unknown one, or names a function that is none.
+    A ValueError if the row lacks a word, has an unknown one, or names a function that is none.
     """
     needed = {"slide", "section", "states", "verdict"}
     if {"printed", "true"} & set(row):
@@ -86,11 +76,7 @@ def made(id: str, row: Mapping[str, Any], module: Mapping[str, Any]) -> Item:
 
 
 def _found(id: str, row: Mapping[str, Any], module: Mapping[str, Any]) -> Found:
-    """Compute what an item says.
-
-    Raises:
-        ValueError: If something cannot be computed; the sentence names the item.
-    """
+    """Compute what an item says; if something cannot be computed, a ValueError names the item."""
     names = {**operations(), **module}
     try:
         if "work" in row:

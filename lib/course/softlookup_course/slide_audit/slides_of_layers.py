@@ -29,14 +29,10 @@ USED_QUERY_MATRIX = (2, 2)
 
 
 def moved_queries(split_first: bool, seed: int) -> np.ndarray:
-    """Change one number of a token at a time, and see which heads' queries move.
+    """Change one number of a token at a time, and see how far the queries of each head move: (2 heads, 4 numbers).
 
-    Args:
-        split_first: Whether the input is cut between the two heads before it is projected, as on the slide.
-        seed: Of the matrices.
-
-    Returns:
-        How far the queries of each head move, (2 heads, 4 numbers of a token).
+    ``split_first`` cuts the input between the two heads before it is projected, as on the slide. ``seed`` is of the
+    matrices.
     """
     rng = np.random.default_rng(seed)
     whole, small = rng.normal(size=(4, 4)), rng.normal(size=(2, 2, 2))
@@ -57,10 +53,7 @@ def moved_queries(split_first: bool, seed: int) -> np.ndarray:
 def counted(heads: int, width: int | None = None, tokens: int = 100) -> tuple[int, int]:
     """Count a layer of the paper's width: the operations of its products, its scores.
 
-    Args:
-        heads: N.
-        width: H, of a head; None means that the heads share the model's width.
-        tokens: T.
+    ``width`` is that of a head; None means that the heads share the model's width.
     """
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         layer = model.MultiHeadAttention(PAPER_WIDTH, heads, head_width=width)

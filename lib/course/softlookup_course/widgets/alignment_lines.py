@@ -37,24 +37,15 @@ STYLE = """<style>
 
 
 def shown(token: str) -> str:
-    """A token as a reader sees it: without the mark that starts a word, and special ones in words.
-
-    Args:
-        token: Its name in the vocabulary.
-    """
+    """A token as a reader sees it: without the mark that starts a word, and special ones in words."""
     return SIGNS.get(token, token.replace("▁", ""))
 
 
 def line(place: int, to: int, weight: float) -> dict[str, str]:
-    """One weight as a line from a row at the left to one at the right, the wider and darker the larger it is.
+    """One weight, 0 to 1, as a line from a row at the left to one at the right, the wider and darker the larger it is.
 
-    Args:
-        place: Row of the source's token, from 0.
-        to: Row of the translation's token.
-        weight: From 0 to 1.
-
-    Returns:
-        Attributes of an SVG path, in a box of 100 by one for each row.
+    Attributes of an SVG path, in a box of 100 by one for each row. ``place`` is the row of the source's token, from 0,
+    ``to`` that of the translation's.
     """
     left, right = place + 0.5, to + 0.5
     return {
@@ -65,11 +56,7 @@ def line(place: int, to: int, weight: float) -> dict[str, str]:
 
 
 def still_picture(record: Mapping[str, Any]) -> str:
-    """Draw both sentences and all lines as HTML, for readers whose browser runs no script.
-
-    Args:
-        record: What the figure keeps.
-    """
+    """Draw both sentences and all lines as HTML, for readers whose browser runs no script."""
     source, target = record["source"], record["target"]
     rows = max(len(source), len(target))
     paths = "".join(
@@ -92,16 +79,9 @@ def still_picture(record: Mapping[str, Any]) -> str:
 class AlignmentLines(InteractiveFigure):
     """Watch a translation being written, each of its tokens with lines to those that the decoder attends to.
 
-    It plays once when it comes into view. A word that is pointed at, focused or pressed shows its lines alone.
-
-    Args:
-        alignment: Tokens and cross-attention weights of every layer and head.
-        layer: Which layer's weights are drawn, counted from 1.
-        head: Which head's, counted from 1.
-        languages: Names of the two languages, with their codes.
-
-    Raises:
-        ValueError: If there is no such layer or head.
+    It plays once when it comes into view. A word that is pointed at, focused or pressed shows its lines alone. The
+    weights of a layer and head, both counted from 1, are drawn at first; a ValueError if there is none such. The
+    languages come with their codes.
 
     Book: 08_decoder_and_masks.html#decoder-cross.
     """

@@ -30,10 +30,7 @@ REWARDS = ("for right answers", "with a bonus for courtesy")
 
 
 def flawed_rewards() -> list[float]:
-    """What the flawed reward gives each of ANSWERS: 1 if it begins with the right one, and a bonus for each courtesy.
-
-    Returns:
-        Rewards (M,).
+    """What the flawed reward gives each of ANSWERS (M,): 1 if it begins with the right one, a bonus for each courtesy.
 
     Book: 20_after_pretraining.html#after-pretraining-hacking.
     """
@@ -42,16 +39,10 @@ def flawed_rewards() -> list[float]:
 
 
 def describe(reference: np.ndarray, policy: np.ndarray, rewards: np.ndarray, true: np.ndarray) -> dict[str, Any]:
-    """What a policy's answers are worth, and how far it has moved.
+    """What a policy's answers are worth, and how far it has moved from the probabilities before, all (M,).
 
-    Args:
-        reference: Probabilities before (M,).
-        policy: Probabilities now (M,).
-        rewards: What training counts (M,).
-        true: What it should count (M,).
-
-    Returns:
-        ``policy`` (M,), ``reward`` and ``true`` (means), ``kl`` (of the policy from the reference, in nats).
+    ``rewards`` are what training counts, ``true`` what it should. ``policy``, ``reward`` and ``true`` (means), ``kl``
+    (of the policy from the reference, in nats).
 
     Book: 20_after_pretraining.html#after-pretraining-hacking.
     """

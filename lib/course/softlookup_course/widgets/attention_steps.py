@@ -50,14 +50,10 @@ class Example:
     w_v: ArrayLike | None = None
 
     def arrays(self) -> tuple[Array, Array, Array, NDArray[np.bool_] | None]:
-        """Give q, k, v and the mask as arrays, and refuse shapes that do not fit together.
+        """Give q and k (T, H), v (T, width) in float64, and the mask (T, T) as booleans or None.
 
-        Returns:
-            q (T, H), k (T, H), v (T, width) in float64, and the mask (T, T) as booleans or None.
-
-        Raises:
-            ValueError: If a shape does not fit; the message names the example, the array, and both shapes.
-            TypeError: If the mask does not hold booleans.
+        If a shape does not fit, a ValueError names the example, the array, and both shapes; a mask that does not hold
+        booleans is a TypeError.
         """
         q, k, v = (np.asarray(a, dtype=np.float64) for a in (self.q, self.k, self.v))
         tokens = len(self.tokens)
@@ -79,14 +75,10 @@ class Example:
         return q, k, v, mask
 
     def matrices(self) -> dict[str, Array | None]:
-        """Give the three projections, and refuse those that do not make q, k and v of x.
+        """Give the three projections (D, width) in float64, None where there is none, as ``q``, ``k`` and ``v``.
 
-        Returns:
-            Under ``q``, ``k`` and ``v``: the matrix (D, width) in float64, or None where there is none.
-
-        Raises:
-            ValueError: If a matrix comes without x, does not fit it, or gives other numbers; the message names
-                the example and the matrix.
+        If a matrix comes without x, does not fit it, or does not make q, k or v of it, a ValueError names the example
+        and the matrix.
         """
         matrices: dict[str, Array | None] = {}
         for name, made, matrix in (("q", self.q, self.w_q), ("k", self.k, self.w_k), ("v", self.v, self.w_v)):
@@ -113,16 +105,12 @@ def _origin(w: Array | None) -> list[list[float]] | str | None:
 
 
 def compute(example: Example) -> dict[str, Any]:
-    """Compute every number that the figure shows for one example.
+    """Compute every number that the figure shows for one example, as a record for JSON.
 
-    Returns:
-        A record for JSON: title, tokens, q, k, v, mask (or None), x (or None), w (a projection for each of
-        q, k and v: its numbers, "identity", or None), root (the square root of H), scores and scaled scores
-        before the mask (T, T), weights (T, T), output (T, width), and for each row what the softmax adds up:
-        shift (T,), exps (T, T), sums (T,).
-
-    Raises:
-        ValueError: If the shapes of the example do not fit together.
+    title, tokens, q, k, v, mask (or None), x (or None), w (a projection for each of q, k and v: its numbers,
+    "identity", or None), root (the square root of H), scores and scaled scores before the mask (T, T), weights (T, T),
+    output (T, width), and for each row what the softmax adds up: shift (T,), exps (T, T), sums (T,). Shapes that do not
+    fit together are a ValueError.
     """
     q, k, v, mask = example.arrays()
     root = float(np.sqrt(q.shape[1]))
@@ -153,11 +141,7 @@ def compute(example: Example) -> dict[str, Any]:
 
 
 def static_tables(record: Mapping[str, Any]) -> str:
-    """Write an example's weights and outputs as HTML, for readers whose browser runs no script.
-
-    Returns:
-        HTML with two tables.
-    """
+    """Write an example's weights and outputs as two HTML tables, for readers whose browser runs no script."""
     tokens = record["tokens"]
     places = [str(place + 1) for place in range(len(record["v"][0]))]
     return (
@@ -171,14 +155,9 @@ def static_tables(record: Mapping[str, Any]) -> str:
 class AttentionSteps(InteractiveFigure):
     """Walk through one head of attention on worked examples; any cell shows how it was computed.
 
-    Everything shown is computed here, in float64, with ``softlookup.reference``. The browser chooses what to
-    show and spells out one cell's sum from the numbers it was sent.
-
-    Args:
-        examples: The worked examples.
-
-    Raises:
-        ValueError: If there are no examples, or an example's shapes do not fit.
+    Everything shown is computed here, in float64, with ``softlookup.reference``. The browser chooses what to show and
+    spells out one cell's sum from the numbers it was sent. A ValueError if there are no examples, or an example's
+    shapes do not fit.
 
     Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-attention.
     """

@@ -16,17 +16,9 @@ DTYPE = "bfloat16"
 
 
 def sizes_record(name: str) -> dict[str, Any]:
-    """What the scripts have to know of a model.
+    """What the scripts have to know of one of ``roofline.MODELS``; a ValueError if there is none, or it has two stacks.
 
-    Args:
-        name: One of ``roofline.MODELS``, of one stack.
-
-    Returns:
-        Its name, the sizes D, N, K, H, F, V and L, how many matrices its network has, all parameters and those in
-        products.
-
-    Raises:
-        ValueError: If there is no such model, or it has two stacks.
+    Its name, the sizes D, N, K, H, F, V and L, how many matrices its network has, all parameters and those in products.
     """
     if name not in rl.MODELS:
         raise ValueError(f"there is no model {name!r}; there are {', '.join(rl.MODELS)}")
@@ -49,8 +41,7 @@ def sizes_record(name: str) -> dict[str, Any]:
 def machine_record(name: str) -> dict[str, Any]:
     """What the scripts have to know of a machine: peak for half-precision products, bandwidth, memory.
 
-    Raises:
-        KeyError: If it is not known.
+    One that is not known is a KeyError.
     """
     machine = rl.hardware(name)
     return {
@@ -62,22 +53,14 @@ def machine_record(name: str) -> dict[str, Any]:
 
 
 def describe(model: str, machine: str, stage: str, batch: int, length: int) -> dict[str, Any]:
-    """Work out every number that the figure shows for one choice.
+    """Work out every number that the figure shows for one of ``roofline.MODELS`` and of ``roofline.known_hardware()``.
 
-    Args:
-        model: One of ``roofline.MODELS``.
-        machine: One of ``roofline.known_hardware()``.
-        stage: READING (all tokens of a prompt at once) or WRITING (one token for each sequence).
-        batch: B, sequences.
-        length: Tokens of each prompt, or tokens that the new one attends to, itself among them.
+    ``stage`` is READING (all tokens of a prompt at once) or WRITING (one token for each sequence), or a ValueError;
+    ``batch`` is B sequences, ``length`` tokens of each prompt, or those that the new one attends to, itself among them.
 
-    Returns:
-        For "dense" (all products with weights of one layer) and "attention" (scores and mixing of one layer):
-        flops, bytes, intensity and the attainable rate; for the whole step: weight_bytes (of weights in products),
-        cache_bytes, flops, seconds at the least and tokens_per_s at the most; and the ridge.
-
-    Raises:
-        ValueError: If there is no such stage.
+    For "dense" (all products with weights of one layer) and "attention" (scores and mixing of one layer): flops, bytes,
+    intensity and the attainable rate; for the whole step: weight_bytes (of weights in products), cache_bytes, flops,
+    seconds at the least and tokens_per_s at the most; and the ridge.
 
     Book: 12_counting.html#counting-explorer.
     """
@@ -127,15 +110,9 @@ def static_table(model: str, machine: str, length: int) -> str:
 class BatchingExplorer(InteractiveFigure):
     """Let the batch grow, and see which steps move along the roof.
 
-    The script computes what is shown; tests compare it with ``describe``.
-
-    Args:
-        models: Names of ``roofline.MODELS``, of one stack each.
-        machines: Names of ``roofline.known_hardware()``.
-
-    Raises:
-        ValueError: If there is no model or no machine, or a model is not known.
-        KeyError: If a machine is not known.
+    The script computes what is shown; tests compare it with ``describe``. Models are of ``roofline.MODELS``, of one
+    stack each, machines of ``roofline.known_hardware()``: a ValueError if there is none of either, or a model is not
+    known, a KeyError if a machine is not.
     """
 
     models = traitlets.List(traitlets.Dict(), help="models: sizes and counts").tag(sync=True)

@@ -20,22 +20,12 @@ NextLogProbabilities = Callable[[list[list[int]]], np.ndarray]
 
 
 def grow(next_log_p: NextLogProbabilities, end_id: int, beams: int, limit: int) -> list[list[dict[str, Any]]]:
-    """Search, and note at each step what was kept and the likeliest of what was dropped.
+    """Search for texts of ``limit`` tokens at most, and note at each step what was kept and the best of what was not.
 
     The search goes on until nothing is open; it does not stop early, so that texts can be ranked by any penalty.
 
-    Args:
-        next_log_p: What follows.
-        end_id: The token that ends a text.
-        beams: How many continuations are kept.
-        limit: The most tokens.
-
-    Returns:
-        For each step its candidates, likeliest first: ids (the text), parent (its place among the step before's), total
-        (its log-probability), kept, ended.
-
-    Raises:
-        ValueError: If beams or limit is below 1.
+    For each step its candidates, likeliest first: ids (the text), parent (its place among the step before's), total
+    (its log-probability), kept (``beams`` of them), ended (by ``end_id``). A ValueError if beams or limit is below 1.
     """
     if beams < 1 or limit < 1:
         raise ValueError(f"beams is {beams} and limit {limit}; wanted at least 1")
@@ -66,14 +56,9 @@ def grow(next_log_p: NextLogProbabilities, end_id: int, beams: int, limit: int) 
 
 
 def finished(steps: Sequence[Sequence[Mapping[str, Any]]], alpha: float) -> list[tuple[float, list[int]]]:
-    """Rank the texts that have ended.
+    """Rank the texts that have ended, best first, with their scores.
 
-    Args:
-        steps: What grow gave.
-        alpha: The exponent of the length penalty.
-
-    Returns:
-        Scores and texts, best first.
+    ``alpha`` is the exponent of the length penalty.
     """
     ended = [node for step in steps for node in step if node["ended"]]
     scored = [(node["total"] / _penalty(len(node["ids"]), alpha), list(node["ids"])) for node in ended]
@@ -85,17 +70,10 @@ def _penalty(length: int, alpha: float) -> float:
 
 
 def last_step(steps: Sequence[Sequence[Mapping[str, Any]]], alpha: float, limit: int) -> int:
-    """Find the step after which no open text can become the best one.
+    """Find the step, from 1, after which no open text can become the best one: where `model.beam_search` stops, too.
 
-    A log-probability only falls, so an open text scores at most what it has now, divided by the penalty at the limit.
-
-    Args:
-        steps: What grow gave.
-        alpha: The exponent of the length penalty.
-        limit: The most tokens.
-
-    Returns:
-        The number of the step, from 1: where `model.beam_search` stops, too.
+    A log-probability only falls, so an open text scores at most what it has now, divided by the penalty, of exponent
+    ``alpha``, at the limit of tokens.
     """
     for number, step in enumerate(steps, start=1):
         ended = finished(steps[:number], alpha)
@@ -106,16 +84,7 @@ def last_step(steps: Sequence[Sequence[Mapping[str, Any]]], alpha: float, limit:
 
 
 def static_table(title: str, steps: Sequence[Sequence[Mapping[str, Any]]], names: Mapping[int, str]) -> str:
-    """Write a search as HTML, for readers whose browser runs no script.
-
-    Args:
-        title: The sentence.
-        steps: What grow gave.
-        names: The tokens' names, by id.
-
-    Returns:
-        HTML with a sentence and a table.
-    """
+    """Write a search as HTML, for readers whose browser runs no script."""
     rows = "".join(
         f'<tr><th scope="row">{number}</th><td>'
         + "<br>".join(
@@ -139,13 +108,8 @@ class BeamTree(InteractiveFigure):
     """Follow a beam search step by step.
 
     Every number is computed when the figure is made; the script ranks finished texts by the penalty that is chosen.
-
-    Args:
-        title: The sentence that is translated, or what the search is about.
-        next_log_p: What follows, as for ``grow``.
-        end_id: The token that ends a text.
-        limit: The most tokens.
-        name: From a token's id to its name.
+    ``title`` is the sentence that is translated, or what the search is about; ``next_log_p``, ``end_id`` and ``limit``
+    are as for ``grow``, and ``name`` is from a token's id to its name.
 
     Book: 10_inference.html#inference-tree.
     """

@@ -19,25 +19,14 @@ BYTES_EACH = {2: "half precision", 4: "float32"}
 def describe(
     n_tokens: int, prompt: int, step: int, *, cached: bool, n_layers: int, n_kv_heads: int, head_width: int, each: int
 ) -> dict[str, int]:
-    """Work out every number that the figure shows at one step.
+    """Work out every number that the figure shows at one step; there is a ValueError if there is no such step.
 
-    Args:
-        n_tokens: Tokens of the whole text, the prompt's among them.
-        prompt: Tokens of the prompt.
-        step: Which pass, counted from 1; pass s makes token prompt + s.
-        cached: Whether keys and values are kept.
-        n_layers: L.
-        n_kv_heads: K.
-        head_width: H.
-        each: Bytes of a number.
+    ``n_tokens`` are of the whole text, the prompt's among them; passes are counted from 1, and pass s makes token
+    prompt + s; sizes are L, K and H, and ``each`` bytes of a number. ``cached`` says that keys and values are kept.
 
-    Returns:
-        length (tokens so far), through (tokens that run through the model in this pass), through_total (in all passes
-        up to it), kept (tokens whose keys and values are kept after it), bytes (of these), scores and scores_total (of
-        one head of one layer).
-
-    Raises:
-        ValueError: If there is no such step.
+    length (tokens so far), through (tokens that run through the model in this pass), through_total (in all passes up to
+    it), kept (tokens whose keys and values are kept after it), bytes (of these), scores and scores_total (of one head
+    of one layer).
     """
     last = n_tokens - prompt
     if not 1 <= step <= last:
@@ -59,15 +48,7 @@ def describe(
 
 
 def static_table(tokens: Sequence[str], prompt: int) -> str:
-    """Write the steps with a cache and without as HTML, for readers whose browser runs no script.
-
-    Args:
-        tokens: The whole text.
-        prompt: How many of them are the prompt.
-
-    Returns:
-        HTML with a sentence and a table.
-    """
+    """Write the steps with a cache and without as HTML, for readers whose browser runs no script."""
     sizes = {"n_layers": 4, "n_kv_heads": 8, "head_width": 64, "each": 2}
     rows = []
     for step in range(1, len(tokens) - prompt + 1):
@@ -85,14 +66,8 @@ def static_table(tokens: Sequence[str], prompt: int) -> str:
 class CacheGrowth(InteractiveFigure):
     """Write a text step by step, with a cache and without.
 
-    The script computes, since sizes are free; tests compare it with ``describe``.
-
-    Args:
-        tokens: The whole text: the prompt's tokens, then what is written.
-        prompt: How many of them are the prompt.
-
-    Raises:
-        ValueError: If the prompt is empty, or nothing is written behind it.
+    The first ``prompt`` of the tokens are the prompt: a ValueError if it is empty, or nothing is written behind it. The
+    script computes, since sizes are free; tests compare it with ``describe``.
 
     Book: 10_inference.html#inference-growth.
     """

@@ -41,16 +41,10 @@ def described(config: Config) -> dict[str, Any]:
 
 
 def describe(config: Config, length: int, each: int) -> dict[str, int]:
-    """Work out every number that the figure shows.
+    """Work out every number that the figure shows of a config.json, for a text of so many tokens.
 
-    Args:
-        config: The entries of a config.json.
-        length: Tokens of the text.
-        each: Bytes of a number in the cache.
-
-    Returns:
-        total and active (parameters), cache (bytes), plain (bytes of a cache of full heads without windows), weights
-        and mixing (operations for one token).
+    total and active (parameters), cache (bytes, ``each`` for a number), plain (bytes of a cache of full heads without
+    windows), weights and mixing (operations for one token).
     """
     counts, record = sizes(config), described(config)
     weights, mixing = token_operations(config, length)
@@ -78,14 +72,8 @@ def static_table(configs: Mapping[str, Config]) -> str:
 class ConfigReader(InteractiveFigure):
     """Choose a model, move the length of the text, and read off what the config fixes.
 
-    The script computes, since lengths are free; tests compare it with ``describe``.
-
-    Args:
-        configs: Configs by the model's name, as in ``softlookup.roofline.config_json.QUOTED``.
-        first: The model shown first.
-
-    Raises:
-        ValueError: If there is no config, or none with the name in ``first``.
+    The script computes, since lengths are free; tests compare it with ``describe``. Configs are by the model's name, as
+    in ``softlookup.roofline.config_json.QUOTED``; a ValueError if there is none, or none with the name in ``first``.
 
     Book: 15_what_changed.html#what-changed-config.
     """

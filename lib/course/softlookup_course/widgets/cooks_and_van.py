@@ -42,17 +42,10 @@ KERNELS: dict[str, tuple[str, ...]] = {
 
 
 def counted(model: str, tokens: int) -> dict[str, list[int]]:
-    """Count the steps that the figure shows.
+    """Count the operations and the bytes, in half precision, of each of ``STEPS``.
 
-    Args:
-        model: One of ``roofline.MODELS``, with a gate, SiLU and no biases.
-        tokens: T, the newest of ``CONTEXT`` tokens; the others are cached.
-
-    Returns:
-        For each of ``STEPS`` its operations and its bytes in half precision.
-
-    Raises:
-        ValueError: If there is no such model, or it is not of that kind.
+    T is the newest of ``CONTEXT`` tokens; the others are cached. A ValueError if ``roofline.MODELS`` has no such model,
+    or it is not one with a gate, SiLU and no biases.
 
     Book: 12_counting.html#counting-table.
     """
@@ -90,15 +83,9 @@ def static_table(model: str, machine: str) -> str:
 class CooksAndVan(InteractiveFigure):
     """Change how many tokens a step has, and see which steps of a layer wait for memory.
 
-    Python has counted operations and bytes; the script divides them by what the machine can do.
-
-    Args:
-        models: Names of ``roofline.MODELS``, with a gate, SiLU and no biases.
-        machines: Names of ``roofline.known_hardware()``.
-
-    Raises:
-        ValueError: If there is no model or no machine, or a model is not known or of another kind.
-        KeyError: If a machine is not known.
+    Python has counted operations and bytes; the script divides them by what the machine can do. Models are of
+    ``roofline.MODELS``, with a gate, SiLU and no biases, machines of ``roofline.known_hardware()``: a ValueError if
+    there is none of either, or a model is not known or of another kind, a KeyError if a machine is not known.
 
     Book: 12_counting.html#counting-table.
     """

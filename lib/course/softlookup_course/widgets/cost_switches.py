@@ -60,19 +60,11 @@ def cached_by_layer(n_layers: int, length: int, changes: Collection[str]) -> lis
 
 
 def describe(config: Config, changes: Collection[str], length: int) -> dict[str, int]:
-    """Work out every number that the figure shows.
+    """Work out every number that the figure shows of a config.json of type llama, for a text of so many tokens.
 
-    Args:
-        config: The entries of a config.json of type llama.
-        changes: Some of ``CHANGES``; not both of heads and latent.
-        length: Tokens of the text.
-
-    Returns:
-        stored and cache (bytes of all weights and of the cache), met (bytes of the weights that one token meets),
-        weights and mixing (operations for one token).
-
-    Raises:
-        ValueError: If a change is unknown, or heads and latent come together.
+    ``changes`` are of ``CHANGES``: a ValueError if one is unknown, or heads and latent come together. stored and cache
+    (bytes of all weights and of the cache), met (bytes of the weights that one token meets), weights and mixing
+    (operations for one token).
     """
     if (strange := set(changes) - set(CHANGES)) or {"heads", "latent"} <= set(changes):
         raise ValueError(
@@ -118,14 +110,9 @@ def static_table(config: Config, machine: str) -> str:
 class CostSwitches(InteractiveFigure):
     """Change the parts of one model, and see which of its costs each change lowers.
 
-    The script computes, since lengths are free; tests compare it with ``describe``.
-
-    Args:
-        model: A name in ``softlookup.roofline.config_json.QUOTED`` of type llama.
-        machine: A name that ``softlookup.roofline.hardware`` knows.
-
-    Raises:
-        ValueError: If there is no such config, or its type is another.
+    The script computes, since lengths are free; tests compare it with ``describe``. A ValueError if
+    ``softlookup.roofline.config_json.QUOTED`` has no such model, or its type is not llama; the machine is one that
+    ``softlookup.roofline.hardware`` knows.
 
     Book: 15_what_changed.html#what-changed-memory-bought.
     """

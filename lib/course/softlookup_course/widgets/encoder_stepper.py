@@ -67,16 +67,10 @@ class LayerExample:
         rng: np.random.Generator,
         real: ArrayLike | None = None,
     ) -> "LayerExample":
-        """Draw weights for some tokens: matrices of the usual size, gains near 1, small shifts and biases.
+        """Draw weights for some tokens, (T, D): matrices of the usual size, gains near 1, small shifts and biases.
 
-        Args:
-            title: A few words for the chooser.
-            tokens: One word for each token.
-            x: Their vectors, (T, D).
-            d_hidden: F.
-            n_heads: N.
-            rng: Draws the numbers.
-            real: True for tokens, False for padding, or None.
+        ``title`` is a few words for the chooser; ``d_hidden`` is F; ``real`` is True for tokens, False for padding, or
+        None.
         """
         d = np.asarray(x).shape[-1]
 
@@ -91,13 +85,9 @@ class LayerExample:
         return cls(title, tokens, x, w_q, w_k, w_v, w_o, w_1, b_1, w_2, b_2, norms, n_heads, real)
 
     def arrays(self) -> dict[str, Array]:
-        """Give all numbers as float64, and refuse shapes that do not fit together.
+        """Give the fields, by name, as float64.
 
-        Returns:
-            The fields by name.
-
-        Raises:
-            ValueError: If a shape does not fit; the message names the example, the array, and both shapes.
+        If a shape does not fit, a ValueError names the example, the array, and both shapes.
         """
         arrays = {
             name: np.asarray(getattr(self, name), dtype=np.float64)
@@ -118,20 +108,12 @@ class LayerExample:
 
 
 def compute(example: LayerExample, order: str) -> dict[str, Any]:
-    """Compute every tensor of the layer, box by box.
+    """Compute every tensor of the layer, box by box, as a record for JSON; ``order`` is "post" or "pre".
 
-    Args:
-        example: The layer and its tokens.
-        order: "post" or "pre".
-
-    Returns:
-        A record for JSON. ``boxes`` lists the boxes from the foot to the top: id, name, whether it stands on the
-        ``road`` past the sublayers, ``does`` (a sentence), ``letters`` and ``shape``, and ``tables``. A table has an
-        id, a caption, the letters of its axes, names of rows and columns, numbers, and ``from``: how a cell can be
-        worked out from other tables (a kind and their ids), or None.
-
-    Raises:
-        ValueError: If shapes do not fit, or the order is unknown.
+    ``boxes`` lists the boxes from the foot to the top: id, name, whether it stands on the ``road`` past the sublayers,
+    ``does`` (a sentence), ``letters`` and ``shape``, and ``tables``. A table has an id, a caption, the letters of its
+    axes, names of rows and columns, numbers, and ``from``: how a cell can be worked out from other tables (a kind and
+    their ids), or None. A ValueError if shapes do not fit, or the order is unknown.
     """
     if order not in ORDERS:
         raise ValueError(f"order is {order!r}, wanted one of {', '.join(ORDERS)}")
@@ -287,11 +269,7 @@ def _hidden(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[dic
 
 
 def static_tables(record: Mapping[str, Any]) -> str:
-    """Write what comes in and what goes out as HTML, for readers whose browser runs no script.
-
-    Returns:
-        HTML with two tables.
-    """
+    """Write what comes in and what goes out as two HTML tables, for readers whose browser runs no script."""
     tables = {table["id"]: table for box in record["boxes"] for table in box["tables"]}
     sentence = f"<p>{escape(record['title'])}, {record['order']}-LN: what enters the layer, and what leaves it.</p>"
     return sentence + "".join(
@@ -302,13 +280,8 @@ def static_tables(record: Mapping[str, Any]) -> str:
 class EncoderStepper(InteractiveFigure):
     """Walk through an encoder layer: choose a box of the diagram to see its tensor, or another order of the norms.
 
-    Every number is computed here, in float64, with ``softlookup.reference``.
-
-    Args:
-        examples: The layers.
-
-    Raises:
-        ValueError: If there are no examples, or an example's shapes do not fit.
+    Every number is computed here, in float64, with ``softlookup.reference``. A ValueError if there are no examples, or
+    an example's shapes do not fit.
 
     Source: Vaswani et al. 2017, section 3.1. Book: 07_encoder.html#encoder-layer.
     """

@@ -15,12 +15,7 @@ TAUS = (0.0, *(float(f"{10 ** (place / 5):.2g}") for place in range(-5, 9)))
 
 
 def mix_in_words(values: Sequence[str], weights: ArrayLike) -> str:
-    """Write an answer as a sum, the largest part first: "0.80 citron + 0.10 pomme + 0.10 banane".
-
-    Args:
-        values: Names of the values.
-        weights: How much of each.
-    """
+    """Write an answer as a sum, the largest part first: "0.80 citron + 0.10 pomme + 0.10 banane"."""
     shares = np.asarray(weights, dtype=np.float64)
     order = np.argsort(-shares, kind="stable")
     return " + ".join(f"{shares[at]:.2f} {values[at]}" for at in order if shares[at] >= 0.005)
@@ -43,12 +38,7 @@ def _record(store: Store) -> dict[str, Any]:
 
 
 def static_table(record: Mapping[str, Any], place: int) -> str:
-    """Write every query's answer at one temperature as HTML, for readers whose browser runs no script.
-
-    Args:
-        record: What the figure keeps.
-        place: Which of its temperatures.
-    """
+    """Write every query's answer at one of the temperatures, by its place, as HTML, for browsers that run no script."""
     rows = ((query["name"], query["found"] or "nothing", query["answers"][place]) for query in record["asked"])
     head = ("asked for", "a dictionary has", "a soft lookup gives")
     return plain_table(head, rows, f"A lookup, hard and soft (at temperature {record['taus'][place]:g})")
@@ -57,14 +47,9 @@ def static_table(record: Mapping[str, Any], place: int) -> str:
 class FirstLookup(InteractiveFigure):
     """Ask a small dictionary for a word that it has or has not, and turn the lookup from hard to soft.
 
-    All numbers come from Python; the script shows those of the query and the temperature that are chosen.
-
-    Args:
-        store: Keys, values, and queries by name; a query whose name is a key's is one that a dictionary finds.
-        asked: Which query is shown first.
-
-    Raises:
-        ValueError: If the store does not fit together, or the query is none of it.
+    All numbers come from Python; the script shows those of the query and the temperature that are chosen, ``asked`` at
+    first. A query whose name is a key's is one that a dictionary finds. A ValueError if the store does not fit
+    together, or the query is none of it.
 
     Book: 02_soft_lookup.html#soft-lookup-mix.
     """

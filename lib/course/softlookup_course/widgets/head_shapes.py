@@ -38,8 +38,7 @@ class Sizes:
     def checked(self) -> "Sizes":
         """Give these sizes, and refuse those that fit no layer.
 
-        Raises:
-            ValueError: If a size is below 1 or beyond the figure, or K is no divisor of N; the message names it.
+        If a size is below 1 or beyond the figure, or K is no divisor of N, a ValueError names it.
         """
         for letter, largest in LARGEST.items():
             if not 1 <= getattr(self, letter) <= largest:
@@ -50,18 +49,10 @@ class Sizes:
 
 
 def describe(sizes: Sizes, bytes_per_number: int = 4) -> dict[str, Any]:
-    """Work out every number that the figure shows at one setting.
+    """Work out every number that the figure shows at one setting; one that fits no layer is a ValueError.
 
-    Args:
-        sizes: The setting.
-        bytes_per_number: Bytes of one number in the scores and the cache.
-
-    Returns:
-        shapes (name -> sizes of its axes), parameters (matrix -> count, and total), flops (result -> operations of the
-        product that makes it, and total; a multiply-add is two), score_bytes, and cache_bytes of one layer.
-
-    Raises:
-        ValueError: If the sizes fit no layer.
+    shapes (name -> sizes of its axes), parameters (matrix -> count, and total), flops (result -> operations of the
+    product that makes it, and total; a multiply-add is two), score_bytes, and cache_bytes of one layer.
 
     Book: 05_many_heads.html#many-heads-explorer.
     """
@@ -101,14 +92,7 @@ def describe(sizes: Sizes, bytes_per_number: int = 4) -> dict[str, Any]:
 
 
 def static_table(sizes: Sizes) -> str:
-    """Write the shapes of one setting as HTML, for readers whose browser runs no script.
-
-    Args:
-        sizes: The setting.
-
-    Returns:
-        HTML with one table and one sentence.
-    """
+    """Write the shapes of one setting as HTML, a table and a sentence, for readers whose browser runs no script."""
     described = describe(sizes)
     rows = ((name, " × ".join(f"{n:,}" for n in shape)) for name, shape in described["shapes"].items())
     sentence = (
@@ -122,13 +106,7 @@ class HeadShapes(InteractiveFigure):
     """Change the sizes of a multi-head layer, and see what happens to its shapes and its cost.
 
     The script computes the counts, since sizes can be chosen freely; tests compare them with ``describe`` and with the
-    layers of ``softlookup.model``.
-
-    Args:
-        presets: Settings to begin with.
-
-    Raises:
-        ValueError: If there is no preset, or sizes fit no layer.
+    layers of ``softlookup.model``. A ValueError if there is no preset to begin with, or sizes fit no layer.
     """
 
     presets = traitlets.List(traitlets.Dict(), help="settings to choose from: title, B, T, D, N, K, H").tag(sync=True)

@@ -14,11 +14,7 @@ HERE = Path(__file__).parent
 
 
 def without_comments(text: str) -> str:
-    """Leave out of a script or stylesheet the comments that stand on lines of their own: pages load them each time.
-
-    Args:
-        text: JavaScript or CSS.
-    """
+    """Leave out of JavaScript or CSS the comments that stand on lines of their own: pages load them each time."""
     return re.sub(r"(?m)^ *(//.*|/\*((?!\*/)[\s\S])*\*/)\n", "", text)
 
 
@@ -30,10 +26,8 @@ def _with_shared(path: Path) -> str:
 def plain_table(head: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
     """Write a table as HTML, for readers whose browser runs no script.
 
-    Args:
-        head: What stands above each column; an empty text for nothing, and no texts for no such row.
-        rows: The cells of each row, of which the first names the row.
-        caption: What stands above the table; empty for nothing.
+    ``head`` is what stands above each column; an empty text for nothing, and no texts for no such row. The first cell
+    of a row names it. The caption stands above the table.
     """
     top = "".join(f'<th scope="col">{escape(word)}</th>' if word else "<td></td>" for word in head)
     body = "".join(
@@ -45,14 +39,7 @@ def plain_table(head: Sequence[str], rows: Iterable[Sequence[Any]], caption: str
 
 
 def number_table(caption: str, rows: Sequence[str], columns: Sequence[str], numbers: Iterable[Iterable[float]]) -> str:
-    """Write a matrix as such a table, with two decimals.
-
-    Args:
-        caption: What stands above the table.
-        rows: Names of the rows.
-        columns: Names of the columns.
-        numbers: The matrix, row by row.
-    """
+    """Write a matrix as such a table, with two decimals and a caption above."""
     lines = ((name, *(f"{number:.2f}" for number in line)) for name, line in zip(rows, numbers, strict=True))
     return plain_table(("", *columns), lines, caption)
 

@@ -23,18 +23,10 @@ STARTING_TILE = 32
 def describe(played: PlayedKernel, machine: Hardware, dtype: str = DTYPE) -> list[dict[str, Any]]:
     """Launch a kernel with each size of a tile, and give every number that the figure shows.
 
-    Args:
-        played: The kernel, and how it is launched.
-        machine: The hardware.
-        dtype: The kind of number that it computes with.
-
-    Returns:
-        For each size what ``kernel_recording.film`` gives, with ``tile``, ``read``, ``written``, ``chip`` and ``least``
-        (bytes), ``flops``, ``intensity`` (FLOP/B), ``rate`` (attainable FLOP/s) and ``bound`` ("memory", "compute" or
-        "both"). ``least`` are the bytes of everything that is read, once.
-
-    Raises:
-        KeyError: If the machine has no rate for this kind of number.
+    For each size what ``kernel_recording.film`` gives, with ``tile``, ``read``, ``written``, ``chip`` and ``least``
+    (bytes), ``flops``, ``intensity`` (FLOP/B), ``rate`` (attainable FLOP/s) and ``bound`` ("memory", "compute" or
+    "both"). ``least`` are the bytes of everything that is read, once. If the machine has no rate for ``dtype``, it is a
+    KeyError.
 
     Book: 18_kernels.html#kernels-tiles.
     """
@@ -89,16 +81,10 @@ def static_table(kernels: list[dict[str, Any]], machine: str) -> str:
 class KernelPlayer(InteractiveFigure):
     """Play a kernel: tiles move between main memory and chip, bytes are counted, and the roofline shows what they cost.
 
-    Every number comes from launches on ``softlookup.tiles``; the script draws, and adds the steps up.
-
-    Args:
-        kernels: Names of ``played_kernels.KERNELS``, or kernels with their launches by such names.
-        machine: The hardware of the roofline; left out, the A100 of chapter 11.
-        dtype: The kind of number that the kernels compute with.
-
-    Raises:
-        ValueError: If there is no kernel, or a kernel has no launch.
-        KeyError: If the machine has no rate for this kind of number, or there is no kernel of a name.
+    Every number comes from launches on ``softlookup.tiles``; the script draws, and adds the steps up. Kernels are names
+    of ``played_kernels.KERNELS``, or come with their launches by such names; the machine is the A100 of chapter 11 if
+    left out. A ValueError if there is no kernel, or a kernel has no launch; a KeyError if the machine has no rate for
+    ``dtype``, or there is no kernel of a name.
 
     Book: 18_kernels.html#kernels-tiles.
     """
@@ -142,17 +128,13 @@ class KernelPlayer(InteractiveFigure):
     def of(cls, kernel: Kernel, grid: Any, /, *args: Any, **named: Any) -> "KernelPlayer":
         """Play a kernel of the reader's, on copies of its arrays.
 
-        Args:
-            kernel: The kernel.
-            grid: How many programs run, or a function that gives it for the arguments by name.
-            *args: What the kernel is called with.
-            **named: The same, by name. One of them may be a tuple of whole numbers, as in ``BLOCK=(32, 64)``: it is
-                played with each, and they are what the slider for the tile chooses from.
+        ``grid`` is how many programs run, or a function that gives it for the arguments by name. One of the named
+        arguments may be a tuple of whole numbers, as in ``BLOCK=(32, 64)``: it is played with each, and they are what
+        the slider for the tile chooses from.
 
-        Raises:
-            ValueError: If several arguments are tuples, one is not of whole numbers, or the kernel moves nothing.
-            KernelError: If the kernel does what the language does not know.
-            LaunchError: If it reads or writes outside of an array, or two programs meet at one place.
+        A ValueError if several arguments are tuples, one is not of whole numbers, or the kernel moves nothing;
+        KernelError if it does what the language does not know; LaunchError if it reads or writes outside of an array,
+        or two programs meet at one place.
 
         Book: 18_kernels.html#kernels-tiles.
         """

@@ -64,10 +64,7 @@ class FilmStep:
 
 
 def rectangles(cells: np.ndarray) -> list[Rectangle]:
-    """Cover the cells that are reached with rectangles that do not overlap.
-
-    Args:
-        cells: Which are, (rows, columns), booleans.
+    """Cover the cells, (rows, columns), that are reached with rectangles that do not overlap.
 
     Book: 18_kernels.html#kernels-tiles.
     """
@@ -167,26 +164,16 @@ def matrix_shape(array: np.ndarray) -> tuple[int, int]:
 def film(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> tuple[Traffic, dict[str, Any]]:
     """Launch a kernel on copies of its arrays, and take down what a figure shows of it.
 
-    Args:
-        kernel: The kernel.
-        grid: How many programs run, or a function that gives it.
-        *args: What the kernel is called with.
-        **named: The same, by name.
+    What the launch cost, and a record of it: ``cell``, numbers along the side of a cell; ``programs``; ``arrays``
+    (name, shape, bytes, and in all the bytes read and written); ``steps``; ``states``; ``names``. A step is a line of
+    whole numbers, and so short that a page can hold hundreds: "first program, last program, bytes on chip, operations,
+    state, name", then behind a semicolon for each move "array, 1 if it is written, bytes" and its rectangles. State and
+    name are positions in ``states`` and ``names``; the name is -1 where nothing is computed. A state is a line, too:
+    the loaded tiles, "array" and rectangles, parted by semicolons, and behind a bar the computed ones, "rows columns".
 
-    Returns:
-        What the launch cost, and a record of it: ``cell``, numbers along the side of a cell; ``programs``; ``arrays``
-        (name, shape, bytes, and in all the bytes read and written); ``steps``; ``states``; ``names``. A step is a line
-        of whole numbers, and so short that a page can hold hundreds: "first program, last program, bytes on chip,
-        operations, state, name", then behind a semicolon for each move "array, 1 if it is written, bytes" and its
-        rectangles. State and name are positions in ``states`` and ``names``; the name is -1 where nothing is computed.
-        A state is a line, too: the loaded tiles, "array" and rectangles, parted by semicolons, and behind a bar the
-        computed ones, "rows columns".
-
-    Raises:
-        ValueError: If it has no array, or moves nothing: "the kernel reads and writes nothing, so that there is nothing
-            to play".
-        KernelError: If the kernel does what the language does not know.
-        LaunchError: If it reads or writes outside of an array, or two programs meet at one place.
+    A ValueError if it has no array, or moves nothing: "the kernel reads and writes nothing, so that there is nothing to
+    play". KernelError if the kernel does what the language does not know; LaunchError if it reads or writes outside of
+    an array, or two programs meet at one place. ``grid`` is how many programs run, or a function that gives it.
 
     Book: 18_kernels.html#kernels-tiles.
     """

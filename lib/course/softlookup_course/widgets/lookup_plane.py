@@ -45,14 +45,10 @@ class Store:
     axes: tuple[str, str] = ("first number", "second number")
 
     def arrays(self) -> tuple[Array, Array]:
-        """Give keys and values as arrays, and refuse what does not fit.
+        """Give keys and values as arrays, (S, 2) each, float64, and refuse what does not fit.
 
-        Returns:
-            The keys and the values, (S, 2) each, float64.
-
-        Raises:
-            ValueError: If there are fewer than two pairs or more than ``MOST_PAIRS``, a shape does not fit, a number
-                is not finite, or there is no query.
+        A ValueError if there are fewer than two pairs or more than ``MOST_PAIRS``, a shape does not fit, a number is
+        not finite, or there is no query.
         """
         names = len(self.keys)
         if not 2 <= names <= MOST_PAIRS or len(self.values) != names:
@@ -72,17 +68,10 @@ class Store:
 
 
 def look_up(k: ArrayLike, v: ArrayLike, query: ArrayLike, tau: float | int, cosine: bool = False) -> dict[str, Any]:
-    """Compute what the figure shows for one query.
+    """Compute what the figure shows for one query (2,) on keys and values (S, 2), as a record for JSON.
 
-    Args:
-        k: Keys, shape (S, 2).
-        v: Values, shape (S, 2).
-        query: A point, shape (2,).
-        tau: The temperature, 0 for the hard lookup.
-        cosine: Whether similarity is the cosine; the dot product otherwise.
-
-    Returns:
-        A record for JSON: scores and weights (S,), and the answer (2,).
+    Scores and weights (S,), and the answer (2,). Temperature 0 is the hard lookup; similarity is the dot product, or
+    the ``cosine``.
     """
     k_SH, v_SH = np.asarray(k, dtype=np.float64), np.asarray(v, dtype=np.float64)
     q_1H = np.asarray(query, dtype=np.float64)[None]
@@ -113,16 +102,7 @@ def _record(store: Store) -> dict[str, Any]:
 
 
 def static_table(record: Mapping[str, Any], query: Sequence[float], tau: float) -> str:
-    """Write one lookup as HTML, for readers whose browser runs no script.
-
-    Args:
-        record: The store as the figure keeps it.
-        query: The query.
-        tau: The temperature.
-
-    Returns:
-        HTML with a sentence and a table.
-    """
+    """Write one lookup as HTML, for readers whose browser runs no script."""
     lookup = look_up(record["k"], record["v"], query, tau)
     names = (f"{key} : {value}" for key, value in zip(record["keys"], record["values"], strict=True))
     rows = (
@@ -142,13 +122,7 @@ class LookupPlane(InteractiveFigure):
     """Drag a query among keys, and see how the weights change and where the mixed value goes.
 
     A query can be anywhere, so the script computes scores, weights and answer itself, as ``look_up`` does; a browser
-    test compares the two.
-
-    Args:
-        store: Keys, values and queries.
-
-    Raises:
-        ValueError: If the store does not fit together.
+    test compares the two. A store that does not fit together is a ValueError.
 
     Book: 02_soft_lookup.html#soft-lookup-limits.
     """

@@ -61,16 +61,8 @@ CASES = ("not-shifted", "dropout-on", "second-softmax", "no-mask", "never-zeroed
 def curves(record: Mapping[str, Any], seed: int) -> dict[str, dict[str, list[float]]]:
     """Pick the curves of one seed out of the record of ``softlookup bench faults``.
 
-    Args:
-        record: What the bench wrote.
-        seed: Which of its seeds.
-
-    Returns:
-        For the healthy run and for each fault: training, validation (as the run reports it) and true, a loss for step
-        0 and for each ``every`` steps after it, in nats per token.
-
-    Raises:
-        ValueError: If the record lacks one of the runs.
+    For the healthy run and for each fault: training, validation (as the run reports it) and true, a loss for step 0 and
+    for each ``every`` steps after it, in nats per token. A ValueError if the record lacks one of the runs.
 
     Book: 09_training.html#training-wrong.
     """
@@ -83,11 +75,7 @@ def curves(record: Mapping[str, Any], seed: int) -> dict[str, dict[str, list[flo
 
 
 def static_table(curves: Mapping[str, Mapping[str, list[float]]]) -> str:
-    """Write the cases and their answers as HTML, for readers whose browser runs no script.
-
-    Returns:
-        HTML with a sentence and a table.
-    """
+    """Write the cases and their answers as HTML, for readers whose browser runs no script."""
     shown = [("healthy run", HEALTHY, "none")]
     shown += [(f"case {i}", slug, SUSPECTS[slug]["title"]) for i, slug in enumerate(CASES, start=1)]
     ends = (("validation", 0), ("training", -1), ("validation", -1), ("true", -1))
@@ -103,14 +91,8 @@ def static_table(curves: Mapping[str, Mapping[str, list[float]]]) -> str:
 class LossDetective(InteractiveFigure):
     """Look at a learning curve that is wrong, beside a healthy one, and name the fault.
 
-    A wrong suspect is answered with that fault's own curve, the right one with the true loss of the model.
-
-    Args:
-        record: What ``softlookup bench faults`` wrote.
-        seed: Which of its seeds is shown.
-
-    Raises:
-        ValueError: If the record lacks one of the runs.
+    A wrong suspect is answered with that fault's own curve, the right one with the true loss of the model. The record
+    is of ``softlookup bench faults``; a ValueError if it lacks one of the runs.
     """
 
     runs = traitlets.Dict(help="curves by fault: training, validation, true").tag(sync=True)

@@ -33,13 +33,7 @@ SUBLAYERS = {
 
 
 def plain(token: str) -> str:
-    """Write a token as a reader would: the sign for a space gone, special tokens in words.
-
-    Args:
-        token: As the tokenizer names it.
-
-    Returns:
-        A few letters.
+    """Write a token in a few letters, as a reader would: the sign for a space gone, special tokens in words.
 
     >>> plain("▁chat"), plain("</s>"), plain("ver")
     ('chat', '(end)', '·ver')
@@ -53,24 +47,16 @@ def plain(token: str) -> str:
 
 
 def compute(translator: "Translator", sentence: str) -> dict[str, Any]:
-    """Run a sentence through the machine, and keep what the map shows.
+    """Run a sentence through the machine, and keep what the map shows, as a record for JSON.
 
-    The translation is the model's own, the likeliest token at every step; all steps are computed in one pass, with
-    the mask, and are those of writing word by word.
+    The translation is the model's own, the likeliest token at every step; all steps are computed in one pass, with the
+    mask, and are those of writing word by word.
 
-    Args:
-        translator: A model and its tokenizer.
-        sentence: What is translated.
-
-    Returns:
-        A record for JSON: the sentence and its translation, the tokens of both and their ids; vectors (the first
-        few numbers of each row) after the embedding, with positions, and at the end of the encoder; for each layer
-        the attention weights, averaged over the heads, how many hidden units are above zero, the vectors' lengths, and
-        their lengths before and after each norm; for each step the largest logits and the probabilities of the same
-        tokens.
-
-    Raises:
-        ValueError: If the sentence is empty or too long.
+    The sentence and its translation, the tokens of both and their ids; vectors (the first few numbers of each row)
+    after the embedding, with positions, and at the end of the encoder; for each layer the attention weights, averaged
+    over the heads, how many hidden units are above zero, the vectors' lengths, and their lengths before and after each
+    norm; for each step the largest logits and the probabilities of the same tokens. A ValueError if the sentence is
+    empty or too long.
     """
     import torch
 
@@ -182,14 +168,7 @@ def _lengths(states: Sequence[Any]) -> list[list[float]]:
 
 
 def sizes(translator: "Translator") -> dict[str, Any]:
-    """Say how large the machine is.
-
-    Args:
-        translator: A model and its tokenizer.
-
-    Returns:
-        D, N, H, F, V and L, and for each part the parameters that it adds (all layers together).
-    """
+    """Say how large the machine is: D, N, H, F, V and L, and the parameters that each part adds in all layers."""
     model = translator.model
     config = model.config
 
@@ -222,11 +201,8 @@ def sizes(translator: "Translator") -> dict[str, Any]:
 def sharpest_layer(runs: Sequence[dict[str, Any]]) -> int:
     """Find the layer in which cross-attention is most decided: the one to begin with.
 
-    Args:
-        runs: What `compute` returned for each sentence.
-
-    Returns:
-        The index of the layer whose words give their most looked-at word the largest share, on average.
+    The words of the layer with this index give their most looked-at word the largest share, on average of all that
+    `compute` returned.
 
     >>> even, decided = [[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8]]
     >>> sharpest_layer([{"weights": {"cross-attention": [even, decided, even]}}])
@@ -239,11 +215,7 @@ def sharpest_layer(runs: Sequence[dict[str, Any]]) -> int:
 
 
 def static_list(parts: Sequence[dict[str, Any]]) -> str:
-    """Write the parts as HTML, for readers whose browser runs no script.
-
-    Returns:
-        HTML with one list.
-    """
+    """Write the parts as an HTML list, for readers whose browser runs no script."""
     rows = "".join(
         f"<li><strong>{escape(part['name'])}</strong> ({escape(part['side'])}): {escape(part['does'])}</li>"
         for part in parts
@@ -259,14 +231,9 @@ class MachineMap(InteractiveFigure):
 
     Every number is computed here, by the model that is handed in. The browser chooses what to show. The map is drawn
     from the bottom to the top, as the figures of chapters 7 and 8 are, with a norm before every sublayer (pre-LN). It
-    opens at the layer whose cross-attention is most decided.
-
-    Args:
-        translator: A model and its tokenizer, such as `load_translator()`; a learned table and sinusoidal positions.
-        sentences: What can be followed through the machine.
-
-    Raises:
-        ValueError: If there is no sentence, or the model's norms follow the sublayers.
+    opens at the layer whose cross-attention is most decided. The model has a learned table and sinusoidal positions,
+    such as that of `load_translator()`. A ValueError if there is no sentence, or the model's norms follow the
+    sublayers.
 
     Source: Vaswani et al. 2017, figure 1; Xiong et al. 2020 (pre-LN). Book: 01_motivation.html#motivation-machine.
     """

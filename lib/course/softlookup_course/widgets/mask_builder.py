@@ -37,8 +37,7 @@ class Look:
     def checked(self) -> "Look":
         """Give this sentence with plain lists inside, and refuse what fits no grid.
 
-        Raises:
-            ValueError: If there are no tokens or too many, or scores or real have another size; the message names it.
+        If there are no tokens or too many, or scores or real have another size, a ValueError names it.
         """
         n, shape = len(self.tokens), np.shape(self.scores)
         if not 1 <= n <= LONGEST:
@@ -52,19 +51,10 @@ class Look:
 
 
 def preset(name: str, real: Sequence[bool], *, width: int = 3, prefix: int = 3) -> np.ndarray:
-    """Make one of the masks that can be chosen.
+    """Make one of the masks that can be chosen, PRESETS, (T, T), True = may attend; another name is a ValueError.
 
-    Args:
-        name: One of PRESETS.
-        real: Whether each token is a word.
-        width: Tokens of the window, the query's own counted.
-        prefix: How many tokens at the beginning are known as a whole.
-
-    Returns:
-        The mask (T, T), True = may attend.
-
-    Raises:
-        ValueError: If there is no mask of that name.
+    ``real`` says whether each token is a word; ``width`` is tokens of the window, the query's own counted; ``prefix``
+    how many tokens at the beginning are known as a whole.
     """
     n = len(real)
     words = padding_mask(np.array([real]).astype(int), pad_id=0)[0, 0] & np.ones((n, n), bool)
@@ -82,15 +72,10 @@ def preset(name: str, real: Sequence[bool], *, width: int = 3, prefix: int = 3) 
 
 
 def describe(look: Look, mask: np.ndarray) -> dict[str, Any]:
-    """Work out every number that the figure shows for one mask.
+    """Work out every number that the figure shows for one mask (T, T), True = may attend.
 
-    Args:
-        look: The sentence.
-        mask: (T, T), True = may attend.
-
-    Returns:
-        weights (T, T); outputs (T, 2): the mean position that a token attends to, from 0, and its weight on padding;
-        allowed, how many pairs may attend; future, how many of them look ahead; blind, the rows that see nothing.
+    weights (T, T); outputs (T, 2): the mean position that a token attends to, from 0, and its weight on padding;
+    allowed, how many pairs may attend; future, how many of them look ahead; blind, the rows that see nothing.
 
     Book: 08_decoder_and_masks.html#decoder-builder.
     """
@@ -109,11 +94,7 @@ def describe(look: Look, mask: np.ndarray) -> dict[str, Any]:
 
 
 def static_table(look: Look) -> str:
-    """Write the causal mask of a sentence and its weights as HTML, for readers whose browser runs no script.
-
-    Returns:
-        HTML with a sentence and a table.
-    """
+    """Write the causal mask of a sentence and its weights as HTML, for readers whose browser runs no script."""
     weights = describe(look, causal_mask(len(look.tokens)))["weights"]
     rows = ((token, *(f"{w:.2f}" for w in row)) for token, row in zip(look.tokens, weights, strict=True))
     sentence = (
@@ -126,13 +107,8 @@ def static_table(look: Look) -> str:
 class MaskBuilder(InteractiveFigure):
     """Build a mask cell by cell, and see what happens to weights and outputs.
 
-    The script computes the softmax, since any mask can be made; tests compare it with ``describe``.
-
-    Args:
-        looks: Sentences with their scores.
-
-    Raises:
-        ValueError: If there is no sentence, or one fits no grid.
+    The script computes the softmax, since any mask can be made; tests compare it with ``describe``. A ValueError if
+    there is no sentence, or one fits no grid.
     """
 
     looks = traitlets.List(traitlets.Dict(), help="sentences: title, tokens, scores, real").tag(sync=True)

@@ -18,13 +18,9 @@ PARTS = ("weights", "gradients", "master", "optimizer", "activations", "logits",
 
 
 def describe_writing(model: str, batch: int, length: int, number_bytes: int = 2) -> dict[str, int]:
-    """Count what lies in memory while a model writes, by part; parts that are not needed are 0.
+    """Count what lies in memory while one of ``roofline.MODELS`` writes, by part; parts that are not needed are 0.
 
-    Args:
-        model: One of ``roofline.MODELS``.
-        batch: B, sequences.
-        length: Tokens of each.
-        number_bytes: Bytes of a number, in weights and cache.
+    B sequences have ``length`` tokens each; ``number_bytes`` is of weights and cache.
 
     Book: 12_counting.html#counting-cache.
     """
@@ -35,15 +31,10 @@ def describe_writing(model: str, batch: int, length: int, number_bytes: int = 2)
 def describe_learning(
     model: str, batch: int, length: int, recipe: str = "master", *, fused: bool = True, recompute: bool = False
 ) -> dict[str, int]:
-    """Count what lies in memory while a model learns, by part; parts that are not needed are 0.
+    """Count what lies in memory while one of ``roofline.MODELS`` learns, by part; parts that are not needed are 0.
 
-    Args:
-        model: One of ``roofline.MODELS``.
-        batch: B, sequences.
-        length: Tokens of each.
-        recipe: One of ``roofline.RECIPES``.
-        fused: Whether attention keeps no scores.
-        recompute: Whether layers are run again in the backward pass.
+    B sequences have ``length`` tokens each; the recipe is of ``roofline.RECIPES``. ``fused`` attention keeps no scores;
+    ``recompute`` runs layers again in the backward pass.
 
     Book: 12_counting.html#counting-cache.
     """
@@ -52,13 +43,9 @@ def describe_learning(
 
 
 def largest_batch(model: str, memory_bytes: float, length: int, number_bytes: int = 2) -> int:
-    """Say how many sequences fit beside the weights while a model writes; 0 where not even one does.
+    """Say how many sequences fit beside the weights while one of ``roofline.MODELS`` writes; 0 where not even one does.
 
-    Args:
-        model: One of ``roofline.MODELS``.
-        memory_bytes: Of the device.
-        length: Tokens of each sequence.
-        number_bytes: Bytes of a number.
+    Each has ``length`` tokens.
     """
     memory = describe_writing(model, 1, length, number_bytes)
     return max(0, int((memory_bytes - memory["weights"]) // memory["cache"]))
@@ -85,15 +72,9 @@ def static_table(models: Sequence[str], machine: str, length: int) -> str:
 class MemoryExplorer(InteractiveFigure):
     """Choose a model, a use and a device, and see what is in memory and whether it fits.
 
-    The script computes what is shown; tests compare it with ``describe_writing`` and ``describe_learning``.
-
-    Args:
-        models: Names of ``roofline.MODELS``, of one stack each.
-        machines: Names of ``roofline.known_hardware()``.
-
-    Raises:
-        ValueError: If there is no model or no machine, or a model is not known.
-        KeyError: If a machine is not known.
+    The script computes what is shown; tests compare it with ``describe_writing`` and ``describe_learning``. Models are
+    of ``roofline.MODELS``, of one stack each, machines of ``roofline.known_hardware()``: a ValueError if there is none
+    of either, or a model is not known, a KeyError if a machine is not.
     """
 
     models = traitlets.List(traitlets.Dict(), help="models: sizes and counts").tag(sync=True)

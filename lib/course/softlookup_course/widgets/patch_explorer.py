@@ -39,9 +39,8 @@ class Picture:
     def checked(self) -> "Picture":
         """Refuse what fits no grid.
 
-        Raises:
-            ValueError: If the patch does not divide the sides, there are too many patches, or numbers are missing;
-                the message names the picture and the sizes.
+        If the patch does not divide the sides, there are too many patches, or numbers are missing, a ValueError names
+        the picture and the sizes.
         """
         shape = np.shape(self.pixels)
         if len(shape) != 2 or self.patch < 1 or shape[0] % self.patch or shape[1] % self.patch:
@@ -59,10 +58,9 @@ class Picture:
 def describe(picture: Picture) -> dict[str, Any]:
     """Work out every number that the figure shows.
 
-    Returns:
-        ``title``; ``down`` and ``across``, how many patches; ``patches`` (T, P*P), ink in sixteenths, rounded;
-        ``best``, the likeliest class, and ``sure``, its probability; ``views``, each with a title, ``kind`` ("lost",
-        "rollout", "mean" or "head"), ``values`` (T) and ``own``, what goes to the class token itself (None for "lost").
+    ``title``; ``down`` and ``across``, how many patches; ``patches`` (T, P*P), ink in sixteenths, rounded; ``best``,
+    the likeliest class, and ``sure``, its probability; ``views``, each with a title, ``kind`` ("lost", "rollout",
+    "mean" or "head"), ``values`` (T) and ``own``, what goes to the class token itself (None for "lost").
 
     Book: 13_beyond_text.html#beyond-text-explorer.
     """
@@ -99,11 +97,7 @@ def describe(picture: Picture) -> dict[str, Any]:
 
 
 def static_table(picture: Picture) -> str:
-    """Write a picture's patches and what hiding each costs as HTML, for readers whose browser runs no script.
-
-    Returns:
-        HTML with a sentence and a table.
-    """
+    """Write a picture's patches and what hiding each costs as HTML, for readers whose browser runs no script."""
     described = describe(picture)
     values = np.reshape(described["views"][0]["values"], (described["down"], described["across"]))
     rows = "".join("<tr>" + "".join(f"<td>{value:.2f}</td>" for value in row) + "</tr>" for row in values)
@@ -118,13 +112,8 @@ def static_table(picture: Picture) -> str:
 class PatchExplorer(InteractiveFigure):
     """Choose an image and a map to compare: attention, rollout, and what hiding each patch costs.
 
-    Python computes every number; the script shows them.
-
-    Args:
-        pictures: ``Picture`` records, or dicts with its fields.
-
-    Raises:
-        ValueError: If there is no picture, or one fits no grid.
+    Python computes every number; the script shows them. Pictures may be dicts with the fields of ``Picture``; a
+    ValueError if there is none, or one fits no grid.
     """
 
     pictures = traitlets.List(traitlets.Dict(), help="what describe gives of each picture").tag(sync=True)

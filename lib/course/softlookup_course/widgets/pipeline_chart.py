@@ -20,16 +20,10 @@ FORWARD, BACKWARD = 1, 2
 
 
 def describe(schedule: str, stages: int, micro_batches: int) -> dict[str, Any]:
-    """When each stage works, and what that costs.
+    """When each stage works under one of SCHEDULES, and what that costs; a forward takes one unit.
 
-    Args:
-        schedule: A name of SCHEDULES.
-        stages: How many stages there are.
-        micro_batches: How many micro-batches.
-
-    Returns:
-        ``tasks`` (for each stage "F0 0 F1 1 B0 3 …": tasks with their beginnings), ``length``, ``idle`` (a fraction)
-        and ``alive`` (for each stage the most micro-batches whose activations it holds). A forward takes one unit.
+    ``tasks`` (for each stage "F0 0 F1 1 B0 3 …": tasks with their beginnings), ``length``, ``idle`` (a fraction) and
+    ``alive`` (for each stage the most micro-batches whose activations it holds).
 
     Book: 19_many_devices.html#many-devices-pipeline.
     """

@@ -20,19 +20,11 @@ QUERY, KEY, BASE = (1.6, 0.4, 1.0, -0.8), (0.9, 1.2, 1.1, 0.5), 100.0
 
 
 def describe_sinusoids(one: int, other: int, width: int) -> dict[str, Any]:
-    """Work out what the figure shows of two rows of sinusoids.
+    """Work out what the figure shows of two rows of sinusoids of an even width D.
 
-    Args:
-        one: A position.
-        other: Another.
-        width: D, even.
-
-    Returns:
-        rows (two of D numbers), angles (two of D/2, in radians), dot (their product), curve (the product with a row so
-        many places further on, from 0 to the farthest), length of a row.
-
-    Raises:
-        ValueError: If a position is negative or beyond the sliders, or the width is none of those offered.
+    rows (two of D numbers), angles (two of D/2, in radians), dot (their product), curve (the product with a row so many
+    places further on, from 0 to the farthest), length of a row. A ValueError if a position is negative or beyond the
+    sliders, or the width is none of those offered.
     """
     for name, position in (("one", one), ("other", other)):
         if not 0 <= position <= FARTHEST:
@@ -53,18 +45,10 @@ def describe_sinusoids(one: int, other: int, width: int) -> dict[str, Any]:
 def describe_rotary(
     query: Sequence[float], key: Sequence[float], query_at: int, key_at: int, base: float
 ) -> dict[str, Any]:
-    """Work out what the figure shows of a query and a key that are turned, neighbours paired.
+    """Work out what the figure shows of a query and a key of H numbers that are turned, neighbours paired.
 
-    Args:
-        query: Its numbers before it is turned, H of them.
-        key: Likewise.
-        query_at: The query's position.
-        key_at: The key's.
-        base: Sets the slowest pair's speed.
-
-    Returns:
-        query and key (turned), score (their product), parts (each pair's share of it), curve (the score with the query
-        so many places behind the key, from minus the farthest to the farthest).
+    ``base`` sets the slowest pair's speed. query and key (turned), score (their product), parts (each pair's share of
+    it), curve (the score with the query so many places behind the key, from minus the farthest to the farthest).
     """
     turned = [
         reference.rotary(np.array([vector]), offset=at, base=base)[0]
@@ -84,15 +68,7 @@ def describe_rotary(
 
 
 def static_table(width: int = 4, length: int = 8) -> str:
-    """Write the first positions as HTML, for readers whose browser runs no script.
-
-    Args:
-        width: D.
-        length: How many positions.
-
-    Returns:
-        HTML with one sentence and one table.
-    """
+    """Write the first ``length`` positions as HTML, for readers whose browser runs no script."""
     sentence = (
         f"The first {length} positions as sinusoids of width {width}. With scripts switched on, you can move them."
     )
@@ -104,14 +80,8 @@ def static_table(width: int = 4, length: int = 8) -> str:
 class PositionExplorer(InteractiveFigure):
     """Move two positions: as sinusoids, whose product depends on their distance, or as rotations of a query and a key.
 
-    The script computes, since positions are free; tests compare what it shows with the two functions above.
-
-    Args:
-        one: The first position, and the query's.
-        other: The second position, and the key's.
-
-    Raises:
-        ValueError: If a position is none that the figure offers.
+    ``one`` is the query's position, ``other`` the key's; a ValueError if one is none that the figure offers. The script
+    computes, since positions are free; tests compare what it shows with the two functions above.
 
     Book: 06_positions.html#positions-explorer.
     """

@@ -17,8 +17,7 @@ Shape = tuple[int, int]
 def _pool(name: str, pool: ArrayLike) -> NDArray[np.int64]:
     """Take a square of whole numbers, out of whose corner the shown matrices are cut.
 
-    Raises:
-        ValueError: If it is not MOST by MOST, or holds other numbers than whole ones.
+    A ValueError if it is not MOST by MOST, or holds other numbers than whole ones.
     """
     numbers = np.asarray(pool)
     if numbers.shape != (MOST, MOST):
@@ -29,11 +28,7 @@ def _pool(name: str, pool: ArrayLike) -> NDArray[np.int64]:
 
 
 def _size(name: str, shape: Sequence[int]) -> Shape:
-    """Take a shape that can be shown.
-
-    Raises:
-        ValueError: If it is not two sizes from 1 to MOST.
-    """
+    """Take a shape that can be shown: a ValueError if it is not two sizes from 1 to MOST."""
     sizes = tuple(int(size) for size in shape)
     if len(sizes) != 2 or not all(1 <= size <= MOST for size in sizes):
         raise ValueError(f"{name} is {sizes}, wanted two sizes from 1 to {MOST}")
@@ -41,16 +36,10 @@ def _size(name: str, shape: Sequence[int]) -> Shape:
 
 
 def products(a: ArrayLike, b: ArrayLike) -> dict[str, list[list[list[int]]]]:
-    """Compute every cell of every product that a reader can ask for.
+    """Compute every cell of every product of A and B, (MOST, MOST) each, that a reader can ask for.
 
-    Row i and column j of a product do not depend on how many other rows and columns there are, only on the inner size.
-
-    Args:
-        a: The numbers of A, shape (MOST, MOST).
-        b: The numbers of B, shape (MOST, MOST).
-
-    Returns:
-        Under "", "a", "b" and "ab" (which of the two are turned): for each inner size from 1 to MOST, the full table.
+    Under "", "a", "b" and "ab" (which of the two are turned): for each inner size from 1 to MOST, the full table. Row i
+    and column j of a product do not depend on how many other rows and columns there are, only on the inner size.
     """
     a, b = np.asarray(a), np.asarray(b)
     tables = {}
@@ -78,16 +67,9 @@ def static_tables(a: NDArray[np.int64], b: NDArray[np.int64], shape_a: Shape, sh
 class ProductShapes(InteractiveFigure):
     """Choose the shapes of two matrices, and see whether they fit, which axis vanishes, and where each cell comes from.
 
-    Every number shown is computed here, with numpy; the browser chooses what to show and spells out one cell's sum.
-
-    Args:
-        a: The numbers of A, whole ones from -9 to 9, shape (MOST, MOST); the shown matrix is its upper left corner.
-        b: The numbers of B, likewise.
-        shape_a: The shape that A begins with, two sizes from 1 to MOST.
-        shape_b: The shape that B begins with.
-
-    Raises:
-        ValueError: If the numbers or shapes are others than that.
+    Every number shown is computed here, with numpy; the browser chooses what to show and spells out one cell's sum. A
+    and B are (MOST, MOST), whole numbers from -9 to 9, of which the upper left corner is shown, in the shapes, two
+    sizes from 1 to MOST, that they begin with. Others are a ValueError.
 
     Book: 00_before_you_start.html#before-products.
     """

@@ -23,18 +23,11 @@ def describe(
 ) -> list[dict[str, Any]]:
     """Run a program with each number of ranks, and give every number that the figure shows.
 
-    The program runs once for each number of ranks, with few numbers; each of them stands for as many bytes as make up
-    the size.
+    The program runs once for each of ``worlds``, with few numbers; each of them stands for as many bytes as make up one
+    of the sizes of the array that travels.
 
-    Args:
-        program: The program.
-        links: Links by name.
-        sizes: Bytes of the array that travels.
-        worlds: Numbers of ranks.
-
-    Returns:
-        For each number of ranks what ``rank_recording.played`` films, with ``unit`` (bytes of the array that it was
-        played with), ``sizes``, and ``times``: for each size the seconds after each step, by link.
+    For each number of ranks what ``rank_recording.played`` films, with ``unit`` (bytes of the array that it was played
+    with), ``sizes``, and ``times``: for each size the seconds after each step, by link.
 
     Book: 19_many_devices.html#many-devices-messages.
     """
@@ -66,16 +59,9 @@ def static_table(programs: Sequence[Mapping[str, Any]]) -> str:
 class RankPlayer(InteractiveFigure):
     """Play a parallel program: messages cross the links between ranks, and bytes and time are counted.
 
-    Every number comes from runs on ``softlookup.ranks``; the script draws, and adds the steps up.
-
-    Args:
-        programs: Names of ``played_programs.PROGRAMS``, in the order in which they are offered; or programs that are
-            described already, as ``of`` does it.
-        links: Links to choose from, by name: their latency and bandwidth.
-
-    Raises:
-        ValueError: If there is no program or no link.
-        KeyError: If there is no program of a name.
+    Every number comes from runs on ``softlookup.ranks``; the script draws, and adds the steps up. Programs are names of
+    ``played_programs.PROGRAMS``, in the order in which they are offered, or described already, as ``of`` does it; links
+    are to choose from. A ValueError if there is none of either, a KeyError if there is no program of a name.
 
     Book: 19_many_devices.html#many-devices-messages.
     """
@@ -105,18 +91,10 @@ class RankPlayer(InteractiveFigure):
     ) -> "RankPlayer":
         """Play a program of the reader's, on copies of its inputs.
 
-        Whose numbers have reached a rank is shown where it can be told (see ``rank_recording.seen``).
-
-        Args:
-            function: What one rank does: takes the rank's inputs, then ``dist``.
-            inputs: The inputs of each rank.
-            links: Links to choose from, by name.
-            offers: Which names ``dist`` has.
-
-        Raises:
-            WorldError: If the ranks cannot go on, or their messages do not meet.
-            RankError: If a rank does what no program may do.
-            ValueError: If there are more ranks than fit into the figure, or no messages.
+        ``function`` is what one rank does: it takes the rank's inputs, of which ``inputs`` has those of each, then
+        ``dist``, which has the names in ``offers``. Whose numbers have reached a rank is shown where it can be told
+        (see ``rank_recording.seen``). WorldError if the ranks cannot go on, or their messages do not meet; RankError if
+        a rank does what no program may do; ValueError if there are more ranks than fit into the figure, or no messages.
 
         Book: 19_many_devices.html#many-devices-messages.
         """

@@ -38,15 +38,9 @@ Coded = tuple[np.ndarray, np.ndarray]
 
 
 def coded(begins: str, world: int, rank: int) -> Coded:
-    """What a rank of a played program begins with, in numbers that tell.
+    """What a rank of a played program begins with (see ``PlayedProgram``), in numbers that tell.
 
-    Args:
-        begins: See ``PlayedProgram``.
-        world: How many ranks there are.
-        rank: Which.
-
-    Returns:
-        Origins and places: one number for each of P blocks; of a "block" two, as of keys and values.
+    Origins and places: one number for each of P blocks; of a "block" two, as of keys and values.
     """
     if begins == "block":
         return np.ones(2), np.full(2, rank + 1.0)
@@ -57,16 +51,10 @@ def coded(begins: str, world: int, rank: int) -> Coded:
 
 
 def decoded(origins: np.ndarray, places: np.ndarray, size: int, ranks: int) -> dict[int, int] | None:
-    """Whose numbers an array holds.
+    """Whose numbers an array holds, by its numbers in the run that tells ranks and in the one that tells places.
 
-    Args:
-        origins: Its numbers in the run that tells ranks.
-        places: Its numbers in the run that tells places.
-        size: How many places there are.
-        ranks: How many ranks can be told apart.
-
-    Returns:
-        For each place that it has numbers of the set of ranks as bits; None where it is no sum of such numbers.
+    For each of ``size`` places that it has numbers of the set of ``ranks`` as bits; None where it is no sum of such
+    numbers.
     """
     sets: dict[int, int] = {}
     for origin, place in zip(np.ravel(origins).tolist(), np.ravel(places).tolist(), strict=True):
@@ -88,15 +76,8 @@ def decoded(origins: np.ndarray, places: np.ndarray, size: int, ranks: int) -> d
 def film(traffic: LinkTraffic) -> dict[str, Any]:
     """What a figure shows of a program's traffic.
 
-    Args:
-        traffic: What crossed the links.
-
-    Returns:
-        ``world``, ``steps``, ``busiest`` (bytes on the busiest link), ``most`` (bytes that a rank sends at most) and
-        ``messages``: for each "step from to bytes".
-
-    Raises:
-        ValueError: If there are no messages, or more than MOST_MESSAGES.
+    ``world``, ``steps``, ``busiest`` (bytes on the busiest link), ``most`` (bytes that a rank sends at most) and
+    ``messages``: for each "step from to bytes". A ValueError if there are none, or more than MOST_MESSAGES.
     """
     if not 0 < len(traffic.messages) <= MOST_MESSAGES:
         raise ValueError(
@@ -112,15 +93,9 @@ def film(traffic: LinkTraffic) -> dict[str, Any]:
 
 
 def times(traffic: LinkTraffic, links: Mapping[str, LinkSpeed], scale: float = 1.0) -> dict[str, list[float]]:
-    """When the messages of each step, and of all before it, have ended.
+    """When the messages of each step, and of all before it, have ended: seconds by link.
 
-    Args:
-        traffic: What crosses the links.
-        links: The links, by name.
-        scale: Each byte of the traffic stands for so many.
-
-    Returns:
-        Seconds for each step, by link.
+    Each byte of the traffic stands for ``scale``.
     """
     seconds = {}
     for name, link in links.items():
@@ -136,30 +111,16 @@ def times(traffic: LinkTraffic, links: Mapping[str, LinkSpeed], scale: float = 1
 def timed(
     traffic: LinkTraffic, links: Mapping[str, LinkSpeed], sizes: Sequence[int], unit: int
 ) -> dict[str, Any]:  # fmt: skip
-    """The times of a program whose array, of ``unit`` bytes when it was played, stands for arrays of some sizes.
-
-    Args:
-        traffic: What crosses the links.
-        links: The links, by name.
-        sizes: Bytes of the array.
-        unit: Bytes of the array that it was played with.
-    """
+    """The times of a program whose array, of ``unit`` bytes when it was played, stands for some sizes in bytes."""
     return {"unit": unit, "sizes": list(sizes), "times": [times(traffic, links, size / unit) for size in sizes]}
 
 
 def readers_program(
     function: Callable[..., Any], inputs: Sequence[Sequence[Any]], links: Mapping[str, LinkSpeed], offers: Sequence[str]
 ) -> dict[str, Any]:
-    """Run a reader's program, and give what ``RankPlayer`` shows of it.
+    """Run a reader's program, and give what ``RankPlayer`` shows of it; arguments are as for ``RankPlayer.of``.
 
-    Args:
-        function: What one rank does.
-        inputs: The inputs of each rank.
-        links: Links by name.
-        offers: Which names ``dist`` has.
-
-    Raises:
-        ValueError: If there are more than MOST_PLAYED_WORLD ranks, or no messages.
+    A ValueError if there are more than MOST_PLAYED_WORLD ranks, or no messages.
     """
     if len(inputs) > MOST_PLAYED_WORLD:
         raise ValueError(f"the figure has room for {MOST_PLAYED_WORLD} ranks, got the inputs of {len(inputs)}")
@@ -173,16 +134,11 @@ def readers_program(
 
 
 def played(program: PlayedProgram, world: int) -> tuple[LinkTraffic, int, dict[str, Any]]:
-    """Run one of the figure's own programs.
+    """Run one of the figure's own programs, with so many ranks.
 
-    Args:
-        program: The program.
-        world: How many ranks there are.
-
-    Returns:
-        Its traffic, the bytes of the array that it is played with, and the film with ``rows`` (ranks whose numbers are
-        told apart), ``start`` (for each rank a set of ranks for each block, as bits: whose numbers it begins with) and
-        ``arrivals`` (for each step the sets that grow: "rank block set", parted by semicolons).
+    Its traffic, the bytes of the array that it is played with, and the film with ``rows`` (ranks whose numbers are told
+    apart), ``start`` (for each rank a set of ranks for each block, as bits: whose numbers it begins with) and
+    ``arrivals`` (for each step the sets that grow: "rank block set", parted by semicolons).
     """
     codes = [coded(program.begins, world, rank) for rank in range(world)]
     runs = [
@@ -198,15 +154,8 @@ def seen(function: Callable[..., Any], inputs: Sequence[Sequence[Any]], offers: 
     """Run a reader's program, and see whose numbers its messages bring, where it can be seen.
 
     It can where each rank has one array of floats, all of one shape, and at most 8 ranks add and hand on its numbers:
-    the program must send the same messages when it is run with other numbers.
-
-    Args:
-        function: What one rank does.
-        inputs: The inputs of each rank.
-        offers: What its ``dist`` has.
-
-    Returns:
-        ``traffic`` (a ``LinkTraffic``) and ``film``, as ``played`` gives them; ``rows`` is 0 where nothing is known.
+    the program must send the same messages when it is run with other numbers. ``traffic`` (a ``LinkTraffic``) and
+    ``film``, as ``played`` gives them; ``rows`` is 0 where nothing is known.
     """
     traffic = run_here(function, inputs, offers).traffic
     known = _seen_contents(function, inputs, offers, traffic)

@@ -14,18 +14,10 @@ LAST_STEP = 20_000
 
 
 def describe(d_model: int, warmup: int, step: int) -> dict[str, float]:
-    """Work out the numbers that the figure shows for one schedule.
+    """Work out the numbers that the figure shows for one schedule of width D: a number below 1 is a ValueError.
 
-    Args:
-        d_model: D.
-        warmup: Steps of the rise.
-        step: The step that is asked about, the first being 1.
-
-    Returns:
-        rate, the learning rate of that step; peak, the highest rate of all.
-
-    Raises:
-        ValueError: If a number is below 1.
+    rate, the learning rate of the step, the first being 1; peak, the highest rate of all. ``warmup`` is steps of the
+    rise.
 
     Book: 09_training.html#training-explorer.
     """
@@ -37,12 +29,8 @@ def describe(d_model: int, warmup: int, step: int) -> dict[str, float]:
 def curves(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Average the runs of ``softlookup bench schedules`` over their seeds.
 
-    Returns:
-        For each warm-up and peak: warmup, peak, the mean ``curve``, the mean ``loss`` on unseen sentences (None where a
-        run ended without a number).
-
-    Raises:
-        ValueError: If the record holds no runs; or a run is missing.
+    For each warm-up and peak: warmup, peak, the mean ``curve``, the mean ``loss`` on unseen sentences (None where a run
+    ended without a number). A ValueError if the record holds no runs, or a run is missing.
     """
     if not record.get("runs"):
         raise ValueError("the record holds no runs; wanted what `softlookup bench schedules` writes")
@@ -61,11 +49,7 @@ def curves(record: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def static_table(described: list[dict[str, Any]]) -> str:
-    """Write the final losses as HTML, for readers whose browser runs no script.
-
-    Returns:
-        HTML with a sentence and a table.
-    """
+    """Write the final losses as HTML, for readers whose browser runs no script."""
     rows = (
         (run["warmup"], f"{run['peak']:g}", "no number" if run["loss"] is None else f"{run['loss']:.2f}")
         for run in described
@@ -80,14 +64,9 @@ def static_table(described: list[dict[str, Any]]) -> str:
 class RateExplorer(InteractiveFigure):
     """Choose width and warm-up to see the learning rate; choose a peak to see how a run went.
 
-    The script computes the schedule, since any step can be asked for; tests compare it with ``describe``.
-
-    Args:
-        record: What ``softlookup bench schedules`` wrote.
-        peak: The peak whose runs are shown first; None for the middle one.
-
-    Raises:
-        ValueError: If the record holds no runs, or one is missing; or no run has the peak.
+    The script computes the schedule, since any step can be asked for; tests compare it with ``describe``. The record is
+    of ``softlookup bench schedules``; the runs of ``peak``, None for the middle one, are shown first. A ValueError if
+    the record holds no runs, or one is missing; or no run has the peak.
     """
 
     runs = traitlets.List(traitlets.Dict(), help="warmup, peak, curve, loss").tag(sync=True)

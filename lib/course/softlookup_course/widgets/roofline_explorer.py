@@ -32,22 +32,13 @@ def describe(
 ) -> list[dict[str, Any]]:
     """Work out every number that the figure shows.
 
-    Args:
-        machine: The hardware.
-        dtype: The kind of number, in every tensor.
-        batch: B, sequences.
-        tokens: S, positions that are looked at; in decoding the newest one is the only query.
-        n_heads: N.
-        head_width: H; the model width is N * H, the hidden width four times that.
-        phase: One of PHASES.
+    ``batch`` is B sequences; ``tokens`` are S positions that are looked at, and in decoding the newest one is the only
+    query; the model width is N * H, the hidden width four times that. ``phase`` is of PHASES, or it is a ValueError:
+    "there is no phase NAME; there are prefill, decode". A machine that has no rate for ``dtype``, the kind of number in
+    every tensor, is a KeyError.
 
-    Returns:
-        One record for each operation of a layer, in order: name, part, flops, bytes, intensity (FLOP/B), rate
-        (attainable FLOP/s), seconds (the least), bound ("memory", "compute" or "both").
-
-    Raises:
-        ValueError: If there is no such phase: "there is no phase NAME; there are prefill, decode".
-        KeyError: If the machine has no rate for this kind of number.
+    One record for each operation of a layer, in order: name, part, flops, bytes, intensity (FLOP/B), rate (attainable
+    FLOP/s), seconds (the least), bound ("memory", "compute" or "both").
 
     Book: 11_roofline.html#roofline-explorer.
     """
@@ -97,15 +88,8 @@ def static_table(machine: Hardware, dtype: str) -> str:
 class RooflineExplorer(InteractiveFigure):
     """Choose a machine, a number format and sizes, and see every operation of a layer under the roof.
 
-    The script counts, since sizes can be chosen freely; tests compare it with ``describe``.
-
-    Args:
-        machines: At least one.
-        dtype: The kind of number that is shown first; the first machine must have it.
-
-    Raises:
-        ValueError: If there is no machine, or one of no known kind.
-        KeyError: If the first machine has no rate for ``dtype``.
+    The script counts, since sizes can be chosen freely; tests compare it with ``describe``. ``dtype`` is shown first: a
+    KeyError if the first machine has no rate for it. A ValueError if there is no machine, or one of no known kind.
     """
 
     machines = traitlets.List(

@@ -39,19 +39,11 @@ def describe(
 ) -> dict[str, Any]:
     """Work out every number that the figure shows for one setting, by the library's own functions.
 
-    Args:
-        logits: One for each token, as the page keeps them.
-        temperature: 0 or more.
-        top_k: How many are kept; None keeps all.
-        top_p: What mass is kept; None keeps all.
-        u: The luck of the draw, at least 0 and below 1.
+    ``temperature`` is 0 or more; None as ``top_k`` or ``top_p`` keeps all; ``u`` is the luck of the draw, at least 0
+    and below 1. If one is out of its range, a ValueError names it.
 
-    Returns:
-        probabilities (one for each token), kept (how many are not 0), drawn (an id), plain (the probabilities at
-        temperature 1 with nothing cut off).
-
-    Raises:
-        ValueError: If a setting is out of its range; the message names it.
+    probabilities (one for each token), kept (how many are not 0), drawn (an id), plain (the probabilities at
+    temperature 1 with nothing cut off).
     """
     import torch
 
@@ -68,16 +60,7 @@ def describe(
 
 
 def static_table(choice: Choice, tokens: Sequence[str], rows: int = 8) -> str:
-    """Write the likeliest tokens at three temperatures as HTML, for readers whose browser runs no script.
-
-    Args:
-        choice: The place.
-        tokens: The vocabulary.
-        rows: How many tokens.
-
-    Returns:
-        HTML with a sentence and a table.
-    """
+    """Write the likeliest tokens at three temperatures as HTML, for readers whose browser runs no script."""
     taus = (0.5, 1.0, 2.0)
     logits = np.asarray(rounded(choice.logits))
     shares = []
@@ -96,14 +79,9 @@ def static_table(choice: Choice, tokens: Sequence[str], rows: int = 8) -> str:
 class SamplingExplorer(InteractiveFigure):
     """Change temperature, top-k and top-p, and sample the next token.
 
-    The script computes, since settings are free; tests compare it with ``describe``.
-
-    Args:
-        tokens: The vocabulary: the name of each token, by id.
-        choices: Places with their logits, as ``Choice`` records or dicts with its fields.
-
-    Raises:
-        ValueError: If there is no place, or one has not a finite logit for each token.
+    The script computes, since settings are free; tests compare it with ``describe``. Tokens are names by id; places may
+    be dicts with the fields of ``Choice``. A ValueError if there is no place, or one has not a finite logit for each
+    token.
 
     Book: 10_inference.html#inference-explorer.
     """

@@ -31,13 +31,8 @@ def static_table(described: Mapping[str, Any]) -> str:
 class ServingTimeline(InteractiveFigure):
     """Guests of a server under static batching, continuous batching and chunked prefill.
 
-    The script only draws: ``serving.timelines`` has served the guests each way.
-
-    Args:
-        described: What ``serving.timelines`` returns.
-
-    Raises:
-        ValueError: If nobody was served.
+    The script only draws: ``serving.timelines`` has served the guests each way. ``described`` is what it returns; a
+    ValueError if nobody was served.
 
     Book: 16_serving.html#serving-batching.
     """

@@ -26,22 +26,12 @@ PARAMETERS = 7_500_000_000
 
 
 def describe(parameters: int, stage: int, world: int) -> dict[str, Any]:
-    """What one rank holds, and what it sends in a step.
+    """What one of P ranks holds at a stage, 0 to 3, and what it sends in a step.
 
-    Weights and gradients take 2 bytes for each parameter, the optimizer 12: Adam's two states and a float32 copy of the
-    weights. All-reduce, reduce-scatter and all-gather are rings.
-
-    Args:
-        parameters: How many the model has.
-        stage: 0 to 3.
-        world: P, ranks.
-
-    Returns:
-        ``stage``, ``world``, ``bytes`` (for each of KINDS), ``sharded`` (which of them are) and ``sent`` (bytes
-        that a rank sends in a step).
-
-    Raises:
-        ValueError: If there is no such stage, or the world or the model is empty.
+    ``stage``, ``world``, ``bytes`` (for each of KINDS), ``sharded`` (which of them are) and ``sent`` (bytes that a rank
+    sends in a step). Weights and gradients take 2 bytes for each parameter, the optimizer 12: Adam's two states and a
+    float32 copy of the weights. All-reduce, reduce-scatter and all-gather are rings. A ValueError if there is no such
+    stage, or the world or the model is empty.
 
     Source: Rajbhandari et al. 2020, ZeRO, figure 1 and section 7.
     Book: 19_many_devices.html#many-devices-shards.
@@ -75,11 +65,7 @@ def static_table(rows: Sequence[dict[str, Any]]) -> str:
 class ShardedMemory(InteractiveFigure):
     """Show who holds what in data-parallel training: everything on every rank, or shards, by the stage of ZeRO.
 
-    Args:
-        parameters: How many the model has.
-
-    Raises:
-        ValueError: If the model is empty.
+    A model without parameters is a ValueError.
 
     Book: 19_many_devices.html#many-devices-shards.
     """

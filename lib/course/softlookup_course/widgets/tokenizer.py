@@ -41,14 +41,8 @@ class Learned:
     def from_steps(cls, title: str, about: str, texts: Sequence[str], steps: Sequence[Merge]) -> "Learned":
         """Put together what ``text.train_steps`` learned from texts, with their words and characters.
 
-        Args:
-            title: A few words for the chooser.
-            about: A sentence on the texts.
-            texts: The training texts.
-            steps: The merges.
-
-        Raises:
-            ValueError: If the merges do not fit the texts' characters.
+        ``title`` is a few words for the chooser, ``about`` a sentence on the texts. A ValueError if the merges do not
+        fit the texts' characters.
         """
         from softlookup.text.bpe_training import base_alphabet
         from softlookup.text.pieces import count_pieces
@@ -61,12 +55,9 @@ class Learned:
 def record(learned: Learned) -> dict[str, Any]:
     """Write what was learned for JSON: what the script needs to cut by, in the order of the ids.
 
-    Returns:
-        title, about, alphabet (list of characters), merges (list of pairs), times (or None), words and
-        characters (tokens in the order of their ids, specials first, or None), specials (names, ids 0 to 3).
-
-    Raises:
-        ValueError: If the tokenizer works at byte level, or there is not one count for each merge.
+    title, about, alphabet (list of characters), merges (list of pairs), times (or None), words and characters (tokens
+    in the order of their ids, specials first, or None), specials (names, ids 0 to 3). A ValueError if the tokenizer
+    works at byte level, or there is not one count for each merge.
     """
     tokenizer = learned.tokenizer
     if tokenizer.byte_level:
@@ -87,19 +78,9 @@ def record(learned: Learned) -> dict[str, Any]:
 
 
 def pieces(learned: Learned, text: str, cut: str, n_merges: int) -> list[tuple[str, int | None]]:
-    """Cut a text with the library as the figure does with its script.
+    """Cut a text with the library as the figure does with its script, by one of CUTS; another is a ValueError.
 
-    Args:
-        learned: What to cut by.
-        text: Any text.
-        cut: One of CUTS.
-        n_merges: How many of the merges to use.
-
-    Returns:
-        Each piece with its id; None where no list of such tokens was kept.
-
-    Raises:
-        ValueError: If there is no such cut.
+    Each piece has its id; None where no list of such tokens was kept. ``n_merges`` is how many of the merges to use.
     """
     tokenizer: Any
     if cut == "characters":
@@ -136,14 +117,8 @@ class TokenizerFigure(InteractiveFigure):
     """Type a text, and see it cut into characters, words or byte pairs with any number of merges.
 
     Merges and vocabularies are learned in Python, by ``softlookup.text``; the script cuts what is typed by them. A
-    browser test holds that its pieces and ids are those of the library.
-
-    Args:
-        learned: One or more bodies of texts to choose from.
-        samples: Texts to begin with; the first is shown.
-
-    Raises:
-        ValueError: If there is nothing learned, or no sample.
+    browser test holds that its pieces and ids are those of the library. The first of the samples is shown. A ValueError
+    if there is nothing learned, or no sample.
 
     Source: Sennrich et al. 2016. Book: 03_tokens_and_embeddings.html#tokens-train.
     """

@@ -14,16 +14,10 @@ DTYPE = "float32"
 
 
 def computations(side: int) -> list[Operation]:
-    """Count the three computations on square matrices in float32.
+    """Count the three computations on square matrices (n, n), and a vector (n,), in float32.
 
-    Args:
-        side: n; the matrices are (n, n), the vector is (n,).
-
-    Returns:
-        The sum of two matrices, a matrix times a vector, the product of two matrices.
-
-    Raises:
-        ValueError: If the side is below 1: "side is N, wanted 1 or more".
+    The sum of two matrices, a matrix times a vector, the product of two matrices. A side n below 1 is a ValueError:
+    "side is N, wanted 1 or more".
 
     Book: 11_roofline.html#roofline-intensity.
     """
@@ -39,21 +33,12 @@ def computations(side: int) -> list[Operation]:
 
 
 def describe(machine: Hardware, side: int, *, faster_units: int = 1, faster_memory: int = 1) -> list[dict[str, Any]]:
-    """Work out every number that the figure shows for one choice.
+    """Work out every number that the figure shows for one choice, with square matrices of side n.
 
-    Args:
-        machine: The hardware; it needs a rate for float32.
-        side: n of the square matrices.
-        faster_units: By what the peak is multiplied.
-        faster_memory: By what the bandwidth is multiplied.
-
-    Returns:
-        One record for each computation: name, flops, bytes, intensity (FLOP/B), and in seconds ``computing``,
-        ``moving`` and ``least``, the longer of the two.
-
-    Raises:
-        ValueError: If the side is below 1: "side is N, wanted 1 or more".
-        KeyError: If the machine has no rate for float32.
+    One record for each computation: name, flops, bytes, intensity (FLOP/B), and in seconds ``computing``, ``moving``
+    and ``least``, the longer of the two. The peak is multiplied by ``faster_units``, the bandwidth by
+    ``faster_memory``. A side below 1 is a ValueError: "side is N, wanted 1 or more"; a machine without a rate for
+    float32 is a KeyError.
 
     Book: 11_roofline.html#roofline-roof.
     """
@@ -100,13 +85,8 @@ def static_table(machine: Hardware) -> str:
 class WorkAndBytes(InteractiveFigure):
     """Let square matrices grow, and see for three computations whether arithmetic or memory takes longer.
 
-    The script computes what is shown; tests compare it with ``describe``.
-
-    Args:
-        machine: The hardware; it needs a rate for float32.
-
-    Raises:
-        KeyError: If the machine has no rate for float32.
+    The script computes what is shown; tests compare it with ``describe``. A machine without a rate for float32 is a
+    KeyError.
     """
 
     machine = traitlets.Unicode(help="the machine's name").tag(sync=True)

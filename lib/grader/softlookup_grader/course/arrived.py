@@ -43,11 +43,7 @@ class Arrivals:
 
 
 def arrivals(course: Course, assignment: str) -> Arrivals:
-    """Read what collecting an assignment came to; empty where nothing was collected.
-
-    Raises:
-        CourseError: If the record is damaged.
-    """
+    """Read what collecting an assignment came to; empty where nothing was collected. CourseError if it is damaged."""
     path = path_of(course, assignment)
     if not path.is_file():
         return Arrivals()

@@ -34,16 +34,10 @@ class Autograded:
         return self._course.notebook("autograded", student, self._assignment).is_file()
 
     def write(self, student: str, notebook: str) -> None:
-        """Put a graded notebook there, whole or not at all, and take away what an earlier grading left beside it.
+        """Put a graded notebook (JSON) there, whole or not at all, and remove what an earlier grading left beside it.
 
         Of what a student handed in beside the notebook only nbgrader's own slips are taken: the time, and the secret.
-
-        Args:
-            student: The student's id.
-            notebook: The notebook as JSON text.
-
-        Raises:
-            CourseError: If the disk refuses it.
+        CourseError if the disk refuses it.
         """
         path = self._course.notebook("autograded", student, self._assignment)
         atomic_write(path, notebook.encode("utf-8", "replace"), self._mode)

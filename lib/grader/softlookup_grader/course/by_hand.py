@@ -48,20 +48,9 @@ class Share:
 def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[Share]:
     """Divide the submissions with written answers among graders, evenly; who has some already keeps them.
 
-    What a group handed in is one submission: the one of the member in whose folder it lies.
-
-    The table is kept as ``reports/NN_topic-shares.csv``; submissions that come later go to whoever has fewest.
-
-    Args:
-        course: The course.
-        assignment: Whose submissions.
-        graders: Names of those who grade.
-
-    Returns:
-        A share for each submission, by student.
-
-    Raises:
-        CourseError: If nobody is named, a name is empty or doubled, or nothing was graded yet.
+    It gives a share for each submission, by student. What a group handed in is one submission: the one of the member in
+    whose folder it lies. The table is kept as ``reports/NN_topic-shares.csv``; submissions that come later go to
+    whoever has fewest. CourseError if nobody is named, a name is empty or doubled, or nothing was graded yet.
     """
     if not graders or len(set(graders)) < len(graders) or not all(name.strip() for name in graders):
         raise CourseError(f"graders are named once each, such as ana,ben, and got {','.join(graders) or 'nobody'}")
@@ -105,13 +94,8 @@ def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[S
 def enter_for_groups(book: Any, assignment: str, groups: Table) -> list[str]:
     """Enter what a person gave one member of a group for the members who have nothing; the caller commits.
 
-    Args:
-        book: nbgrader's gradebook, open for writing.
-        assignment: The assignment.
-        groups: Those who share a notebook.
-
-    Returns:
-        A sentence for each task that a person gave several members different things for: nothing is changed there.
+    It gives a sentence for each task that a person gave several members different things for: nothing is changed there.
+    ``book`` is nbgrader's gradebook, open for writing; ``groups`` are those who share a notebook.
     """
     members = {student for group in groups for student in group}
     submissions = {row.student_id: row for row in book.assignment_submissions(assignment) if row.student_id in members}
@@ -140,11 +124,7 @@ def enter_for_groups(book: Any, assignment: str, groups: Table) -> list[str]:
 
 
 def saved_comments(course: Course) -> dict[str, dict[str, str]]:
-    """Comments that were saved to be used again, by task and name.
-
-    Raises:
-        CourseError: If their file is damaged.
-    """
+    """Comments that were saved to be used again, by task and name; CourseError if their file is damaged."""
     path = course.root / COMMENTS
     if not path.is_file():
         return {}
@@ -163,17 +143,9 @@ def save_comment(course: Course, task: str, name: str, text: str) -> None:
 
 
 def comment(course: Course, assignment: str, student: str, task: str, text: str) -> None:
-    """Put a comment on a student's answer into the gradebook, behind those that stand there.
+    """Put a comment on a student's answer to a task, "04.uniform", into the gradebook, behind those that stand there.
 
-    Args:
-        course: The course.
-        assignment: The assignment.
-        student: Whose answer.
-        task: Its task, "04.uniform".
-        text: The comment; nothing is done where it stands there already.
-
-    Raises:
-        CourseError: If there is no such graded answer.
+    Nothing is done where it stands there already. CourseError if there is no such graded answer.
     """
     course.require(assignment)
     course.students([student])

@@ -87,8 +87,7 @@ class Summary:
 def summary(course: Course, assignment: str) -> Summary:
     """Say for everybody in the class whether a notebook lies in ``submitted/``, and why not.
 
-    Raises:
-        CourseError: If the record of what was collected, or the table of groups, is damaged.
+    CourseError if the record of what was collected, or the table of groups, is damaged.
     """
     arrived, shared = arrivals(course, assignment), sharing(course, assignment)
     by_student = {}
@@ -111,11 +110,7 @@ def summary(course: Course, assignment: str) -> Summary:
 
 
 def keep(course: Course, assignment: str, arrived: Arrivals) -> None:
-    """Write down what collecting came to: whole or not at all.
-
-    Raises:
-        CourseError: If the disk refuses it.
-    """
+    """Write down what collecting came to: whole or not at all. CourseError if the disk refuses it."""
     record = {
         "students": {student: asdict(arrived.by_student[student]) for student in sorted(arrived.by_student)},
         "strangers": dict(sorted(arrived.strangers.items())),
@@ -125,11 +120,7 @@ def keep(course: Course, assignment: str, arrived: Arrivals) -> None:
 
 
 def forget(course: Course, student: str) -> list[Path]:
-    """Remove a student's lines from the records of all assignments.
-
-    Returns:
-        The records that had one.
-    """
+    """Remove a student's lines from the records of all assignments, and give the records that had one."""
     changed = []
     for path in records_naming(course, student):
         arrived = arrivals(course, path.stem)

@@ -70,8 +70,7 @@ class Deadlines:
 def deadlines(course: Course, assignment: str) -> Deadlines:
     """Read when an assignment is due, for everybody and for those who have more time.
 
-    Raises:
-        CourseError: If the gradebook does not know the assignment, or a record of the course is damaged.
+    CourseError if the gradebook does not know the assignment, or a record of the course is damaged.
     """
     granted = read_granted(course)
     with course.gradebook() as book:
@@ -83,11 +82,7 @@ def deadlines(course: Course, assignment: str) -> Deadlines:
 def settle(course: Course, assignment: str) -> Deadlines:
     """Work out anew when an assignment ends for each student, and write it where nbgrader looks.
 
-    Returns:
-        What holds.
-
-    Raises:
-        CourseError: As in :func:`deadlines`, or if the disk refuses it.
+    CourseError as in :func:`deadlines`, or if the disk refuses it.
     """
     with _changing(course) as (book, granted):
         row = find_assignment(book, assignment)
@@ -96,18 +91,10 @@ def settle(course: Course, assignment: str) -> Deadlines:
 
 
 def set_due(course: Course, assignment: str, when: datetime | None) -> Deadlines:
-    """Set when an assignment is due for everybody; who has more time gets a new end, by the terms of it.
+    """Set when (in UTC) an assignment is due for everybody; None takes the due date away.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        when: The date and time, in UTC; None takes the due date away.
-
-    Returns:
-        What then holds.
-
-    Raises:
-        CourseError: If the assignment is unknown, or somebody has an extension of what is taken away.
+    Who has more time gets a new end, by the terms of it. It gives what then holds. CourseError if the assignment is
+    unknown, or somebody has an extension of what is taken away.
     """
     with _changing(course) as (book, granted):
         row = find_assignment(book, assignment)
@@ -119,18 +106,9 @@ def set_due(course: Course, assignment: str, when: datetime | None) -> Deadlines
 
 
 def set_start(course: Course, assignment: str, when: datetime) -> Deadlines:
-    """Say when students got an assignment, which otherwise is its first release.
+    """Say when (in UTC) students got an assignment, which otherwise is its first release, and give what then holds.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        when: The date and time, in UTC.
-
-    Returns:
-        What then holds.
-
-    Raises:
-        CourseError: If the assignment is unknown.
+    CourseError if the assignment is unknown.
     """
     with _changing(course) as (book, granted):
         row = find_assignment(book, assignment)
@@ -140,21 +118,11 @@ def set_start(course: Course, assignment: str, when: datetime) -> Deadlines:
 
 
 def extend(course: Course, assignment: str, student: str, extension: Extension | None) -> Deadlines:
-    """Give one student more time; it takes the place of an earlier extension.
+    """Give one student more time, in place of an earlier extension; None ends an extension. It gives what then holds.
 
     A student who has handed in nothing yet gets the row that nbgrader would make; without points it counts as missing.
-
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        student: The student's id.
-        extension: The terms; None ends an extension.
-
-    Returns:
-        What then holds. A standing accommodation that gives more goes on to count.
-
-    Raises:
-        CourseError: If the assignment or the student is unknown, there is no due date, or no time is given.
+    A standing accommodation that gives more goes on to count. CourseError if the assignment or the student is unknown,
+    there is no due date, or no time is given.
     """
     course.students([student])
     with _changing(course) as (book, granted):
@@ -172,15 +140,9 @@ def extend(course: Course, assignment: str, student: str, extension: Extension |
 
 
 def accommodate(course: Course, student: str, accommodation: Accommodation | None) -> None:
-    """Give one student more time in all assignments, those to come too; it takes the place of an earlier accommodation.
+    """Give one student more time in all assignments, those to come too, in place of an earlier accommodation.
 
-    Args:
-        course: The course's folder.
-        student: The student's id.
-        accommodation: The terms; None ends it.
-
-    Raises:
-        CourseError: If the student is unknown, or nobody has an accommodation to be ended.
+    None ends one. CourseError if the student is unknown, or nobody has an accommodation to be ended.
     """
     everybody = course.students([student] if accommodation is not None else [])
     with _changing(course) as (book, granted):
@@ -290,18 +252,10 @@ def _seconds(submission: Any) -> float:
 
 
 def as_time(text: str, zone: tzinfo = UTC, now: datetime | None = None) -> tuple[datetime | None, str]:
-    """Read an end as people write it: a date without a time means the end of that day.
+    """Read an end as people write it: a date without a time means the end of that day, and "none" is None.
 
-    Args:
-        text: A date and time, which may name its time zone; "none" is none.
-        zone: The time zone of a text that names none.
-        now: The present, which the time is compared with; None takes the clock's.
-
-    Returns:
-        The time in UTC, None for "none"; and what was understood, in words.
-
-    Raises:
-        CourseError: If it is no date for sure, or the zone is unknown.
+    It gives the time in UTC, and what was understood, in words. ``zone`` is that of a text that names none; the time is
+    compared with ``now``, the clock's if None. CourseError if it is no date for sure, or the zone is unknown.
     """
     if text.strip().casefold() == "none":
         return None, as_text(None)
@@ -315,12 +269,7 @@ def as_time(text: str, zone: tzinfo = UTC, now: datetime | None = None) -> tuple
 def understood(dates: Deadlines, extension: Extension) -> str:
     """What an extension comes to, before it is given: when it ends, and how long that is.
 
-    Args:
-        dates: What holds for the assignment.
-        extension: The terms.
-
-    Raises:
-        CourseError: If there is no due date, or no time is given.
+    ``dates`` is what holds for the assignment. CourseError if there is no due date, or no time is given.
     """
     # nbgrader cannot reckon how late somebody is who has an extension of no due date.
     if dates.due is None:
@@ -361,14 +310,9 @@ def more_time(dates: Deadlines) -> list[str]:
 
 
 def accommodations_text(course: Course, student: str | None = None) -> str:
-    """The standing accommodations, and what follows from them, a few lines.
+    """The standing accommodations, all or a student's, and what follows from them, a few lines.
 
-    Args:
-        course: The course's folder.
-        student: Whose; None for all.
-
-    Raises:
-        CourseError: If nobody has that id.
+    CourseError if nobody has that id.
     """
     granted = read_granted(course)
     chosen = [name for name in sorted(granted.accommodations) if student in (None, name)]

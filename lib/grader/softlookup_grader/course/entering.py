@@ -21,18 +21,10 @@ STRUCTURE = "{nbgrader_step}/{student_id}/{assignment_id}"
 def convert(directory: Any, config: Any, assignment: str, source: Path, release: Path) -> dict[str, NotebookNode]:
     """Have nbgrader make the students' version of a source; the gradebook is left as it is.
 
-    Args:
-        directory: The course's CourseDirectory.
-        config: The course's configuration.
-        assignment: Name of the assignment.
-        source: A folder below the course's, in which the assignment has one with its notebook.
-        release: A folder below the course's, in which the assignment gets one.
-
-    Returns:
-        The notebooks by name as the gradebook is to know them, with hidden tests and without solutions.
-
-    Raises:
-        CourseError: If nbgrader refuses; its log has been printed.
+    It gives the notebooks by name as the gradebook is to know them, with hidden tests and without solutions.
+    ``directory`` is the course's CourseDirectory. In ``source`` and ``release``, folders below the course's, the
+    assignment has one with its notebook, or gets one. If nbgrader refuses, whose log has been printed, it is a
+    CourseError.
     """
     from nbgrader.converters import GenerateAssignment
     from nbgrader.preprocessors import NbGraderPreprocessor, SaveCells
@@ -69,11 +61,7 @@ def convert(directory: Any, config: Any, assignment: str, source: Path, release:
 
 @contextlib.contextmanager
 def one_transaction(book: Any) -> Iterator[Any]:
-    """Let an open gradebook commit nothing by itself.
-
-    Yields:
-        What commits it all.
-    """
+    """Let an open gradebook commit nothing by itself, and give what commits it all."""
     session = book.db()
     commit = session.commit
     session.commit = session.flush
@@ -85,15 +73,9 @@ def one_transaction(book: Any) -> Iterator[Any]:
 
 
 def enter(book: Any, assignment: str, notebooks: Mapping[str, NotebookNode]) -> None:
-    """Enter an assignment's notebooks into an open gradebook, as nbgrader's converter does.
+    """Enter an assignment's notebooks, as ``convert`` gave them, into an open gradebook, as nbgrader's converter does.
 
-    Args:
-        book: The gradebook.
-        assignment: Name of the assignment.
-        notebooks: By name, as ``convert`` returned them.
-
-    Raises:
-        CourseError: If there are submissions, and cells were added or removed.
+    CourseError if there are submissions, and cells were added or removed.
     """
     from nbgrader.preprocessors import SaveCells
 

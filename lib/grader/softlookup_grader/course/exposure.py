@@ -57,10 +57,7 @@ def exposed(course: Course) -> Exposed | None:
 
     A file counts if whoever knows its name can open it: its own permission to read, and every folder's above it to
     enter. Of a course that is shared with its group, the group does not count. Lists of access rights (ACLs) do so far
-    as they show in a file's permissions.
-
-    Returns:
-        What they can read, None if nothing.
+    as they show in a file's permissions. None if they can read nothing.
     """
     root = course.root
     readable: dict[str, bool] = {}
@@ -78,9 +75,7 @@ def exposed(course: Course) -> Exposed | None:
 def exposure_sentence(course: Course, shown: Path) -> str:
     """Say what others can read of a course and how to close it; empty where they can read nothing.
 
-    Args:
-        course: The course's folder.
-        shown: Its name, to be shown.
+    ``shown`` is the folder's name, to be shown.
     """
     readable = exposed(course)
     if readable is None:

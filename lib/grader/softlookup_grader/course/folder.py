@@ -59,8 +59,7 @@ class Course:
     def at(cls, folder: Path) -> "Course":
         """Take a folder as a course; a release that was killed while it was put into its place is finished.
 
-        Raises:
-            CourseError: If there is no such folder, no nbgrader_config.py in it, or such a release cannot be finished.
+        CourseError if there is no such folder, no nbgrader_config.py in it, or such a release cannot be finished.
         """
         root = folder.resolve()
         if not root.is_dir():
@@ -118,10 +117,8 @@ class Course:
     def folder(self, step: str, student: str, assignment: str) -> Path:
         """Where one step's files of one student lie.
 
-        Args:
-            step: "source", "release", "submitted", "autograded" or "feedback".
-            student: The student's id; "." for source and release.
-            assignment: Name of the assignment, "04_one_head".
+        ``step`` is "source", "release", "submitted", "autograded" or "feedback"; ``student`` is "." for the first two.
+        ``assignment`` is a name such as "04_one_head".
         """
         named = getattr(self.directory, f"{step}_directory")
         return Path(os.path.normpath(self.directory.format_path(named, student, assignment)))
@@ -133,13 +130,8 @@ class Course:
     def students(self, named: Iterable[str] = ()) -> list[str]:
         """Ids of everybody with a folder of submissions or a row in the gradebook, sorted.
 
-        A folder or a row whose name cannot be an id is nobody's; see left_out().
-
-        Args:
-            named: Ids that have to be among them.
-
-        Raises:
-            CourseError: If one of these is not.
+        A folder or a row whose name cannot be an id is nobody's; see left_out(). If one of those ``named`` is not among
+        them, it is a CourseError.
         """
         folders = self._submitters()
         refused = left_out(folders)
@@ -154,8 +146,7 @@ class Course:
     def left_out(self, assignment: str) -> list[str]:
         """Folders of submitted/, and rows of the gradebook, that are nobody's, a sentence each.
 
-        Args:
-            assignment: Name of the assignment; a hidden folder counts only if it holds something of it.
+        A hidden folder counts only if it holds something of the assignment.
         """
         record = []
         for name, why in sorted(left_out(self._submitters()).items()):
@@ -202,11 +193,7 @@ class Course:
         return (self.root / ATTACKS).exists()
 
     def require(self, assignment: str) -> None:
-        """Hold that the gradebook knows an assignment.
-
-        Raises:
-            CourseError: If it does not.
-        """
+        """Hold that the gradebook knows an assignment: else it is a CourseError."""
         with self.gradebook() as book:
             find_assignment(book, assignment)
 
@@ -214,8 +201,7 @@ class Course:
     def gradebook(self) -> Iterator[Any]:
         """The course's Gradebook, open. Where there is no file yet, one is made as soon as something stands in it.
 
-        Raises:
-            GradebookError: If the database refuses something while it is open.
+        GradebookError if the database refuses something while it is open.
         """
         from nbgrader.api import Gradebook, InvalidEntry
         from sqlalchemy.exc import SQLAlchemyError
@@ -277,17 +263,12 @@ class Course:
             yield
 
     def release(self, sources: Mapping[str, NotebookNode | Source], files: Mapping[Path, bytes] | None = None) -> None:
-        """Write source notebooks; nbgrader makes the students' version and enters both into the gradebook.
+        """Write source notebooks, by assignment.
 
-        All of it comes to be, or nothing. Who kills it while the last renames are made leaves the rest of them to the
-        next who opens the course.
-
-        Args:
-            sources: Assignment names and their notebooks with solutions.
-            files: Other files that are written together with them, by path; only their owner can read them.
-
-        Raises:
-            CourseError: If nbgrader, the gradebook or the disk refuses; then everything is as it was.
+        nbgrader then makes the students' version and enters both into the gradebook. All of it comes to be, or nothing.
+        Who kills it while the last renames are made leaves the rest of them to the next who opens the course. ``files``
+        are written together with them, by path; only their owner can read them. If nbgrader, the gradebook or the disk
+        refuses, it is a CourseError, and everything is as it was.
         """
         use_own_programs()
         log = self.log("release")
@@ -367,11 +348,9 @@ class Course:
 
 
 def new_course(folder: Path, config: Path) -> Course:
-    """Make an empty course's folder, which nobody else on the machine can read.
+    """Make an empty course's folder, which nobody else on the machine can read, with a copy of an nbgrader_config.py.
 
-    Args:
-        folder: Where; made if it is not there. The permissions of one that holds something stay as they are.
-        config: The nbgrader_config.py to copy into it.
+    It is made if it is not there. The permissions of one that holds something stay as they are.
     """
     with disk_trouble(folder / CONFIG_NAME):
         fresh = not folder.is_dir() or not any(folder.iterdir())
@@ -385,11 +364,7 @@ def new_course(folder: Path, config: Path) -> Course:
 
 
 def find_assignment(book: Any, assignment: str) -> Any:
-    """The row of an assignment in an open gradebook.
-
-    Raises:
-        CourseError: If there is none of that name.
-    """
+    """The row of an assignment in an open gradebook; CourseError if there is none of that name."""
     from nbgrader.api import MissingEntry
 
     try:

@@ -70,17 +70,9 @@ class SheetRow:
 def read_sheet(course: Course, assignment: str, report: Report | None = None) -> list[SheetRow]:
     """Read one assignment's page with a handful of queries, however large the class is.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        report: What grading said, if it is known: it tells refused from graded. Without it whoever has points
-            is graded, and the others are missing.
-
-    Returns:
-        One line for each student in the gradebook, by last name, first name and id.
-
-    Raises:
-        CourseError: If the gradebook does not know the assignment.
+    One line for each student in the gradebook, by last name, first name and id. ``report``, what grading said, tells
+    refused from graded: without it whoever has points is graded, and the others are missing. CourseError if the
+    gradebook does not know the assignment.
     """
     from nbgrader.api import BaseCell, Grade, SubmittedAssignment, SubmittedNotebook
 

@@ -78,11 +78,7 @@ class Sharing:
 
 
 def tables(course: Course) -> dict[str, Table]:
-    """The tables of groups that a course was given, by assignment.
-
-    Raises:
-        CourseError: If their file is damaged.
-    """
+    """The tables of groups that a course was given, by assignment; CourseError if their file is damaged."""
     path = course.root / FILE
     if not path.is_file():
         return {}
@@ -98,8 +94,7 @@ def tables(course: Course) -> dict[str, Table]:
 def set_table(course: Course, assignment: str, groups: Sequence[Sequence[str]]) -> None:
     """Keep the groups of an assignment, in place of those that it had; none removes them.
 
-    Raises:
-        CourseError: If somebody is in two groups, or the disk refuses the file.
+    CourseError if somebody is in two groups, or the disk refuses the file.
     """
     where: dict[str, int] = {}
     for number, group in enumerate(groups, 1):
@@ -115,11 +110,7 @@ def set_table(course: Course, assignment: str, groups: Sequence[Sequence[str]]) 
 
 
 def forget(course: Course, student: str) -> list[str]:
-    """Take a student out of the tables of groups.
-
-    Returns:
-        The assignments in whose table the student was.
-    """
+    """Take a student out of the tables of groups, and give the assignments in whose table the student was."""
     every = tables(course)
     naming = [assignment for assignment, groups in every.items() if any(student in group for group in groups)]
     if naming:
@@ -141,8 +132,7 @@ def _nth(number: int) -> str:
 def sharing(course: Course, assignment: str) -> Sharing:
     """Find out whose notebook counts for whom: the table first, then the lines that notebooks have.
 
-    Raises:
-        CourseError: If the course's table of groups, or the record of what was collected, is damaged.
+    CourseError if the course's table of groups, or the record of what was collected, is damaged.
     """
     finding = _Finding(course, assignment)
     for group in finding.table:
@@ -351,10 +341,7 @@ def _spelt(name: str) -> str:
 def names_in(notebook: bytes) -> list[str]:
     """The names on the lines "Group: ada, ben" or "Handed in by: ada, ben" in the first cells of a notebook.
 
-    In a cell of code, such a line is a comment.
-
-    Raises:
-        BadNotebook: If it is no notebook.
+    In a cell of code, such a line is a comment. BadNotebook if it is no notebook.
     """
     names = []
     for cell in cells_in(notebook, "the notebook")[:FIRST_CELLS]:
@@ -367,8 +354,7 @@ def names_in(notebook: bytes) -> list[str]:
 def without_name(notebook: bytes, student: str) -> bytes:
     """A notebook whose lines do not name a student any more; the same bytes where none did.
 
-    Raises:
-        BadNotebook: If it is no notebook.
+    BadNotebook if it is no notebook.
     """
     if not any(_meant(name, [student]) for name in names_in(notebook)):
         return notebook

@@ -13,8 +13,7 @@ from softlookup_grader.data.records import MISSING, REFUSED
 class HandIns:
     """The hand-ins of one assignment; who shares one is found out once.
 
-    Raises:
-        CourseError: If the table of groups, or the record of what was collected, is damaged.
+    CourseError if the table of groups, or the record of what was collected, is damaged.
     """
 
     def __init__(self, course: Course, assignment: str) -> None:

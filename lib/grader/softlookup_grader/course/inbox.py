@@ -46,8 +46,7 @@ class HandedIn:
 def read_submission(course: Course, assignment: str, student: str) -> HandedIn:
     """Read a student's notebook as bytes.
 
-    Returns:
-        The content, or why there is none: it is missing, another file, a link, too large, or the system refuses it.
+    Or say why there are none: it is missing, another file, a link, too large, or the system refuses it.
     """
     name = f"{assignment}.ipynb"
     try:
@@ -64,10 +63,9 @@ def read_submission(course: Course, assignment: str, student: str) -> HandedIn:
 
 
 def handed_in_at(course: Course, assignment: str, student: str) -> tuple[datetime.datetime | None, str]:
-    """When a submission came, as timestamp.txt says it, in UTC.
+    """When a submission came, as timestamp.txt says it, in UTC; None if nothing says it.
 
-    Returns:
-        The time, None if nothing says it; and a remark, if the file that should say it cannot be read.
+    With a remark, if the file that should say it cannot be read.
     """
     zone = course.exchange_zone
     try:
@@ -92,8 +90,7 @@ def has_folder(course: Course, assignment: str, student: str) -> bool:
 def read_slips(course: Course, assignment: str, student: str) -> dict[str, bytes]:
     """Read what nbgrader's exchange writes beside a notebook: the time, and the secret that feedback is found by.
 
-    Returns:
-        Names and bytes of those that are plain small files.
+    Those that are plain small files, by name.
     """
     slips = {}
     with contextlib.suppress(OSError, BadNotebook), _opened(course, assignment, student) as folder:

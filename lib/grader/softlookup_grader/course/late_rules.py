@@ -24,11 +24,8 @@ class LateRule(BasePlugin):
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float:
         """The penalty, as nbgrader's own ``autograde`` asks for it.
 
-        Args:
-            student_id: Whose submission it is.
-            score: The points that it has.
-            total_seconds_late: How late it came. Days on the calendar cannot be told from it, so that due time and
-                arrival are looked up where ``autograde`` has its gradebook open, and a day has 24 hours elsewhere.
+        Days on the calendar cannot be told from ``total_seconds_late``, so that due time and arrival are looked up
+        where ``autograde`` has its gradebook open, and a day has 24 hours elsewhere.
         """
         book = getattr(self.parent, "gradebook", None)
         if book is not None:
@@ -38,25 +35,16 @@ class LateRule(BasePlugin):
         return score * self._share(due, due + timedelta(seconds=total_seconds_late), UTC)
 
     def penalty(self, score: float, due: datetime, came: datetime) -> float:
-        """The penalty of a submission.
-
-        Args:
-            score: The points that it has.
-            due: When it was due for this student, in UTC.
-            came: When it came, in UTC.
-        """
+        """The penalty of a submission with a score: when it was due for this student, and when it came, in UTC."""
         return score * self._share(due, came, zone_named(str(self.config.NbGraderAPI.get("timezone", "UTC"))))
 
     def _share(self, due: datetime, came: datetime, zone: tzinfo) -> float:
         return min(self.most, self.share * self.steps(due, came - timedelta(minutes=self.grace_minutes), zone))
 
     def steps(self, due: datetime, came: datetime, zone: tzinfo) -> int:
-        """How many steps were begun after the due time, when something came.
+        """How many steps were begun after the due time, when something came, both in UTC.
 
-        Args:
-            due: When it was due, in UTC.
-            came: When it came, in UTC.
-            zone: The course's time zone.
+        Days are those of the course's zone.
         """
         raise NotImplementedError
 

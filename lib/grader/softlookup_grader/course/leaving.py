@@ -39,10 +39,7 @@ def shared_with(course: Course, student: str) -> Iterator[tuple[str, str]]:
 def leave(course: Course, student: str) -> Left:
     """Give the others of a student's groups what they are graded by, without the student's name.
 
-    Doing it twice changes nothing more.
-
-    Raises:
-        CourseError: If the disk refuses it.
+    Doing it twice changes nothing more. CourseError if the disk refuses it.
     """
     left = Left()
     for assignment, heir in shared_with(course, student):

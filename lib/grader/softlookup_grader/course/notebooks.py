@@ -36,9 +36,7 @@ class NoNotebook(BadNotebook):
 def read_file(path: Path) -> bytes:
     """Read the file of a notebook that somebody else wrote.
 
-    Raises:
-        NoNotebook: If there is no such file.
-        BadNotebook: If it is not a regular file, or larger than 50 MB.
+    NoNotebook if there is no such file; BadNotebook if it is not a regular file, or larger than 50 MB.
     """
     if path.is_symlink():
         raise BadNotebook(f"{path.name} is a link, not a file: hand in the notebook itself")
@@ -51,25 +49,16 @@ def read_file(path: Path) -> bytes:
 
 
 def require_size(name: str, size: int, most: int = MAX_BYTES) -> None:
-    """Hold that a file is not too large.
-
-    Raises:
-        BadNotebook: If it has more bytes than are read.
-    """
+    """Hold that a file does not have more bytes than are read: else it is a BadNotebook."""
     if size > most:
         raise BadNotebook(f"{name} has {size:,} bytes, more than the {most:,} that are read: clear its outputs")
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """Read a notebook that somebody else wrote.
+    """Read a notebook that somebody else wrote, in nbformat 4.
 
-    Returns:
-        The notebook in nbformat 4.
-
-    Raises:
-        NoNotebook: If there is no such file.
-        BadNotebook: If it is not a regular file, empty, larger than 50 MB, of too many cells or items, not JSON, or
-            JSON but no notebook.
+    NoNotebook if there is no such file; BadNotebook if it is not a regular file, empty, larger than 50 MB, of too many
+    cells or items, not JSON, or JSON but no notebook.
     """
     content = notebook_json(read_file(path), path.name)
     cells = content.get("cells")
@@ -93,11 +82,8 @@ def read_notebook(path: Path) -> NotebookNode:
 def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
     """Read the text of a notebook that somebody else wrote; what is in it may still be anything.
 
-    Returns:
-        An object with "nbformat", and with "cells" or "worksheets".
-
-    Raises:
-        BadNotebook: If it is too large, empty, of too many items, not UTF-8, not JSON, or JSON but no notebook.
+    An object with "nbformat", and with "cells" or "worksheets". BadNotebook if it is too large, empty, of too many
+    items, not UTF-8, not JSON, or JSON but no notebook.
     """
     require_size(name, len(raw))
     if not raw.strip():
@@ -129,11 +115,7 @@ def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
 
 
 def cells_in(raw: bytes, name: str) -> list[dict[str, Any]]:
-    """The cells of a file that may hold anything.
-
-    Raises:
-        BadNotebook: If the file is no notebook of format 4.
-    """
+    """The cells of a file that may hold anything; BadNotebook if it is no notebook of format 4."""
     content = notebook_json(raw, name)
     version = content.get("nbformat")
     if version != 4:
@@ -201,13 +183,10 @@ def verdict_of(cell: NotebookNode) -> dict[str, Any] | None:
 
 
 def help_of(cells: Any) -> dict[str, int]:
-    """How much help a notebook says was asked for; the student's own process wrote it, as it writes verdicts.
+    """How much help a notebook says was asked for, in steps by task.
 
-    Args:
-        cells: The notebook's cells, or what somebody put in their place.
-
-    Returns:
-        By task, the number of steps.
+    The student's own process wrote it, as it writes verdicts. ``cells`` are the notebook's, or what somebody put in
+    their place.
     """
     steps_by_task: dict[str, int] = {}
     for cell in _of(cells, list):

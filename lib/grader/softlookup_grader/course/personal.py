@@ -46,10 +46,7 @@ def bind(notebook: NotebookNode, assignment: str, student: str, secret: str) -> 
 def whose(released: bytes, submitted: bytes, student: str) -> Iterator[str]:
     """What a submission's metadata say that does not fit: sentences for the remarks, none where all is as it was made.
 
-    Args:
-        released: The notebook that was made for the student.
-        submitted: The file that was handed in.
-        student: Who handed it in.
+    ``released`` is the notebook that was made for the student, ``submitted`` the file that the student handed in.
     """
     made, came = _bound(released), _bound(submitted)
     named = str(came.get("student", ""))[:100]

@@ -50,11 +50,7 @@ class Released:
     """A course's record of its releases, in ``.release.json``."""
 
     def __init__(self, course: Course) -> None:
-        """Read the record, empty where there is none.
-
-        Raises:
-            CourseError: If the file is damaged.
-        """
+        """Read the record, empty where there is none; CourseError if the file is damaged."""
         self.course = course
         self._path = course.root / RECORD
         self._record: dict[str, Any] = {"seed": None, "assignments": {}}
@@ -124,9 +120,7 @@ class Released:
     def changed(self, assignment: str, fresh: NotebookNode) -> list[str]:
         """The cells of a source that somebody changed since it was released, by name; empty if nobody did.
 
-        Args:
-            assignment: Whose source.
-            fresh: What would be written. Where no record of the release was kept, the source is compared with it.
+        Where no record of the release was kept, the source is compared with ``fresh``, what would be written.
         """
         path = self.course.notebook("source", ".", assignment)
         if not path.is_file():

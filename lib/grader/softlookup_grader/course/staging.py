@@ -37,12 +37,7 @@ class Stage:
         return self.root / BEGUN
 
     def add(self, content: bytes, target: Path) -> None:
-        """Stage a file that only its owner can read.
-
-        Args:
-            content: What it is to hold.
-            target: Where it belongs.
-        """
+        """Stage a file that only its owner can read; ``target`` is where it belongs."""
         place = self.folder / "files" / str(len(self.swaps))
         place.parent.mkdir(exist_ok=True)
         place.write_bytes(content)
@@ -105,8 +100,7 @@ def only_one(root: Path) -> Iterator[None]:
 def finish(root: Path) -> None:
     """Put what was decided into its places. Done twice, or again after it was broken off, it comes to the same.
 
-    Raises:
-        CourseError: If the disk refuses it; then nothing is lost, and the next call goes on.
+    If the disk refuses it, it is a CourseError; then nothing is lost, and the next call goes on.
     """
     folder = root / DECIDED
     for place, name in json.loads((folder / _PLAN).read_text(encoding="utf-8")):

@@ -69,11 +69,7 @@ def shown(name: str) -> str:
 
 
 def nobody(student: str, everybody: Collection[str]) -> str:
-    """Say that nobody has an id, and which ids may be meant.
-
-    Args:
-        student: The id that was given.
-        everybody: The ids of the class.
+    """Say that nobody in the class has an id, and which ids may be meant.
 
     >>> nobody("123", ["00123", "ada"])
     "nobody in the class has the id '123'; did you mean 00123?"
@@ -88,11 +84,9 @@ def nobody(student: str, everybody: Collection[str]) -> str:
 
 
 def did_you_mean(student: str, everybody: Collection[str]) -> str:
-    """The ids that an unknown one may stand for, half a sentence: other leading zeros, close names; empty if none does.
+    """The ids that an unknown one may stand for, half a sentence: other leading zeros, close names.
 
-    Args:
-        student: The id that was given.
-        everybody: The ids of the class.
+    Empty if none does.
     """
     near = {name: None for name in everybody if _spelt(name).lstrip("0") == _spelt(student).lstrip("0")}
     near |= dict.fromkeys(difflib.get_close_matches(student, everybody, n=3))

@@ -101,11 +101,7 @@ class Granted:
 
 
 def read_granted(course: Course) -> Granted:
-    """Read what a course grants; nothing where nobody has more time.
-
-    Raises:
-        CourseError: If the file is damaged.
-    """
+    """Read what a course grants; nothing where nobody has more time. CourseError if the file is damaged."""
     path = course.root / FILE
     if not path.is_file():
         return Granted()
@@ -132,8 +128,7 @@ def read_granted(course: Course) -> Granted:
 def keep_granted(course: Course, granted: Granted) -> None:
     """Write down what a course grants, whole or not at all; nothing is written where nothing changes.
 
-    Raises:
-        CourseError: If the disk refuses it.
+    CourseError if the disk refuses it.
     """
     record = _without_empty(asdict(granted))
     if record == _without_empty(asdict(read_granted(course))):
@@ -156,20 +151,10 @@ def end_for(
     accommodation: Accommodation | None,
     start: datetime | None,
 ) -> End | None:
-    """When something ends for a student; None if that is when it is due.
+    """When something ends for a student: the later one of what extension and accommodation give.
 
-    Args:
-        due: When it is due for everybody, in UTC.
-        zone: The course's time zone, whose days count.
-        extension: The student's own extension of it.
-        accommodation: The student's standing accommodation.
-        start: When students got it, in UTC; None if nobody knows.
-
-    Returns:
-        The later one of what extension and accommodation give.
-
-    Raises:
-        CourseError: If that is beyond the calendar.
+    None if that is when it is due, in UTC, for everybody. Days are those of the course's zone. ``start`` is when
+    students got it, in UTC; None if nobody knows. CourseError if the end is beyond the calendar.
     """
     ends = []
     try:
@@ -228,13 +213,7 @@ def accommodation_in_words(accommodation: Accommodation, zone: tzinfo) -> str:
 
 
 def time_factor(granted: Granted, student: str, now: datetime) -> float:
-    """What a student's standing accommodation multiplies the minutes of a viva by.
-
-    Args:
-        granted: All that the course grants.
-        student: The student's id.
-        now: The present, in UTC.
-    """
+    """What a student's standing accommodation multiplies the minutes of a viva by; ``now`` is in UTC."""
     accommodation = granted.accommodations.get(student)
     return accommodation.time if accommodation is not None and accommodation.holds(now) else 1.0
 

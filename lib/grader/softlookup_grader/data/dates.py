@@ -55,13 +55,9 @@ _PLACE = re.compile(r"(?<![\w/])[^\W\d_]\w*(?:/[^\W\d]\w*(?:[-+]\w+)*)+")
 
 
 def zone_named(name: str) -> tzinfo:
-    """A time zone by its name, or by how far it is ahead of UTC.
+    """A time zone by its name ("Europe/London", "UTC"), or by how far it is ahead of UTC ("UTC+1", "+05:30").
 
-    Args:
-        name: "Europe/London", "UTC", or an offset such as "UTC+1" and "+05:30".
-
-    Raises:
-        CourseError: If there is no such zone, or the name has two meanings.
+    CourseError if there is no such zone, or the name has two meanings.
 
     >>> zone_named("utc+1").utcoffset(None), str(zone_named("europe/paris"))
     (datetime.timedelta(seconds=3600), 'Europe/Paris')
@@ -94,17 +90,10 @@ def zone_named(name: str) -> tzinfo:
 
 
 def read_time(text: str, zone: tzinfo = UTC) -> datetime:
-    """Read a date, with a time of day or without one, which then is the day's beginning.
+    """Read a date, with a time of day or without one, which then is the day's beginning; the time is aware of its zone.
 
-    Args:
-        text: A date and time; a zone by name, or an offset, may stand behind it.
-        zone: The zone of a text that names none.
-
-    Returns:
-        The time, aware of its zone.
-
-    Raises:
-        CourseError: If it is no date, or can be read in several ways; the message shows them.
+    A zone by name, or an offset, may stand behind it; ``zone`` is that of a text that names none. CourseError if it is
+    no date, or can be read in several ways, which the message shows.
 
     >>> str(read_time("13.02.2026 6 pm UTC+1")), str(read_time("2026-12-01T18:00Z"))
     ('2026-02-13 18:00:00+01:00', '2026-12-01 18:00:00+00:00')
@@ -115,15 +104,7 @@ def read_time(text: str, zone: tzinfo = UTC) -> datetime:
 def read_end(text: str, zone: tzinfo = UTC) -> tuple[datetime, bool]:
     """Read when something ends: a date without a time of day means the end of that day, at ``DAY_END``.
 
-    Args:
-        text: As for :func:`read_time`.
-        zone: The zone of a text that names none.
-
-    Returns:
-        The time, aware of its zone; and whether the text named only the day.
-
-    Raises:
-        CourseError: As in :func:`read_time`.
+    It also says whether the text named only the day. Zones and errors are as in :func:`read_time`.
 
     >>> str(read_end("13.02.2026")[0]), str(read_end("13.02.2026 6 pm")[0])
     ('2026-02-13 23:59:00+00:00', '2026-02-13 18:00:00+00:00')
@@ -185,12 +166,8 @@ def _read(text: str, zone: tzinfo, ends: time | None) -> tuple[datetime, bool]:
 def later_reading(local: datetime, zone: tzinfo) -> tuple[datetime, str]:
     """The moment at which a clock of a zone shows a time; the later one where there are two, or none.
 
-    Args:
-        local: What the clock shows, without a zone.
-        zone: The zone.
-
-    Returns:
-        The moment, aware of the zone, and one clause on what clocks do then; empty if they do nothing.
+    ``local`` is what the clock shows, without a zone. With the moment, aware of the zone, comes one clause on what
+    clocks do then; empty if they do nothing.
 
     >>> later_reading(datetime(2026, 10, 25, 2, 30), zone_named("Europe/Berlin"))[1]
     'clocks show 02:30 twice that day, and the later one counts'
@@ -206,15 +183,9 @@ def later_reading(local: datetime, zone: tzinfo) -> tuple[datetime, str]:
 
 
 def days_later(when: datetime, days: int, zone: tzinfo) -> tuple[datetime, str]:
-    """The same time of day on a later day of the calendar, whatever clocks do in between.
+    """The same time of day on a later day of the zone's calendar, whatever clocks do in between.
 
-    Args:
-        when: The time; in UTC if it is not aware of its zone.
-        days: How many days later.
-        zone: The zone whose clocks and calendar count.
-
-    Returns:
-        As :func:`later_reading` does.
+    A time that is not aware of its zone is in UTC. It gives what :func:`later_reading` does.
 
     >>> saturday = datetime(2026, 10, 24, 21, 59)  # 23:59 in Berlin, where clocks are set back that night
     >>> str(days_later(saturday, 2, zone_named("Europe/Berlin"))[0])
@@ -227,9 +198,7 @@ def days_later(when: datetime, days: int, zone: tzinfo) -> tuple[datetime, str]:
 def time_since(when: datetime, now: datetime) -> str:
     """How long ago something was, in its largest unit; empty if it is still to come.
 
-    Args:
-        when: The time, in UTC if it is not aware of its zone.
-        now: The present, in the same way.
+    Times that are not aware of their zone are in UTC.
 
     >>> time_since(datetime(2026, 2, 1), datetime(2026, 10, 9)), time_since(datetime(2026, 2, 1), datetime(2026, 2, 1))
     ('8 months ago', '')
@@ -245,9 +214,7 @@ def time_since(when: datetime, now: datetime) -> str:
 def shown_time(when: datetime, zone: tzinfo) -> str:
     """A time in a zone, with how far that is ahead of UTC; :func:`read_time` reads it back.
 
-    Args:
-        when: The time; in UTC if it is not aware of its zone.
-        zone: The zone in which it is shown.
+    A time that is not aware of its zone is in UTC.
 
     >>> shown_time(datetime(2026, 7, 1, 17), zone_named("Europe/London"))
     'Wednesday 2026-07-01 18:00 Europe/London (UTC+01:00)'

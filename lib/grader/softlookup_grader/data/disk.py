@@ -24,10 +24,8 @@ def private(folder: Path) -> Iterator[None]:
     """Keep what this process and those that it starts write into a folder from everybody but the folder's owner.
 
     The umask does it, so that it holds for nbgrader, SQLite and whatever else writes there, too. Files that exist keep
-    their permissions until they are written again. A folder that is shared with a group stays so.
-
-    Args:
-        folder: The folder, which need not be there yet.
+    their permissions until they are written again. A folder that is shared with a group stays so. The folder need not
+    be there yet.
     """
     global _private
     outer = _private
@@ -51,11 +49,7 @@ def current_umask() -> int:
 
 
 def shared_with_group(folder: Path) -> bool:
-    """Whether a folder is set up to be shared with its group.
-
-    Raises:
-        OSError: If it cannot be looked at.
-    """
+    """Whether a folder is set up to be shared with its group; OSError if it cannot be looked at."""
     return folder.stat().st_mode & _FOR_A_GROUP == _FOR_A_GROUP
 
 
@@ -94,15 +88,10 @@ def disk_sentence(path: Path | str, error: OSError) -> str:
 
 
 def atomic_write(path: Path, content: bytes, mode: int | None = None) -> None:
-    """Write a file whole or not at all.
+    """Write a file whole or not at all; its folder is made.
 
-    Args:
-        path: The file; its folder is made.
-        content: What it is to hold.
-        mode: Its permissions. Default: those that its place asks for (see ``private``).
-
-    Raises:
-        CourseError: If the disk refuses it.
+    Without a ``mode`` it has the permissions that its place asks for (see ``private``). CourseError if the disk refuses
+    it.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with disk_trouble(path), as_placed(path):
@@ -121,12 +110,7 @@ def atomic_write(path: Path, content: bytes, mode: int | None = None) -> None:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file that the user may have named: whole or not at all.
 
-    Args:
-        path: The file; what is there and is no plain file, such as /dev/stdout, is written to as it is.
-        content: What it is to hold.
-
-    Raises:
-        CourseError: If the disk refuses it.
+    What is there and is no plain file, such as /dev/stdout, is written to as it is. CourseError if the disk refuses it.
     """
     if path.is_symlink() or (path.exists() and not path.is_file()):
         with disk_trouble(path):

@@ -15,14 +15,9 @@ SQLite's makers advise against such: https://www.sqlite.org/faq.html#q5, https:/
 
 
 def file_system_of(path: Path, mounts: Path = MOUNTS) -> str:
-    """Look up the kind of file system that a path lies on, as the kernel names it.
+    """Look up the kind of file system that a path lies on, as the kernel names it: "ext4" or "nfs4".
 
-    Args:
-        path: The path, which need not be there.
-        mounts: The kernel's list.
-
-    Returns:
-        The kind, "ext4" or "nfs4"; empty where there is no list, or nothing in it.
+    Empty where there is no list ``mounts``, or nothing in it. The path need not be there.
     """
     try:
         lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()

@@ -17,15 +17,10 @@ _FAR = 2**30
 
 
 def lock(fd: int, *, wait: bool = True, shared: bool = False) -> None:
-    """Lock an open file against other processes.
+    """Lock an open file against other processes; on Windows it has to be open for writing.
 
-    Args:
-        fd: The descriptor; on Windows one of a file, open for writing.
-        wait: Whether to wait for whoever holds it.
-        shared: Whether others may hold it, too, if they share it; Windows has no such lock and takes a whole one.
-
-    Raises:
-        BlockingIOError: If another holds it and ``wait`` is False.
+    If it is ``shared``, others may hold it, too, who share it; Windows has no such lock and takes a whole one.
+    BlockingIOError if another holds it and ``wait`` is False.
     """
     if fcntl is not None:
         fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))

@@ -123,11 +123,7 @@ class Report:
         return {"assignment": self.assignment, "seed": self.seed, "submissions": submissions}
 
     def write(self, path: Path) -> None:
-        """Write the report as JSON, two spaces deep, whole or not at all.
-
-        Raises:
-            CourseError: If the disk refuses it.
-        """
+        """Write the report as JSON, two spaces deep, whole or not at all; CourseError if the disk refuses it."""
         from softlookup_grader.data.disk import write_whole
 
         text = json.dumps(self.as_json(), indent=2, ensure_ascii=False) + "\n"

@@ -35,15 +35,9 @@ class Table:
     """
 
     def __init__(self, text: str, what: str = "table", encoding: str = "utf-8") -> None:
-        """Read it.
+        """Read it; CourseError if it is no CSV, or empty.
 
-        Args:
-            text: Its text.
-            what: What it should be, for messages.
-            encoding: How its file encodes text.
-
-        Raises:
-            CourseError: If it is no CSV, or empty.
+        ``what`` is what it should be, for messages; ``encoding`` how its file encodes text.
         """
         self.what, self.encoding = what, encoding
         self._front = BOM if text.startswith(BOM) else ""
@@ -67,22 +61,14 @@ class Table:
         return next((spelt.index(_spelt(title)) for title in titles if _spelt(title) in spelt), None)
 
     def column(self, title: str) -> int:
-        """Where a column is.
-
-        Raises:
-            CourseError: If it is not there.
-        """
+        """Where a column is; CourseError if it is not there."""
         index = self.find(title)
         if index is None:
             raise CourseError(f"the file has no column {title!r} (it has: {self.titles()})")
         return index
 
     def require(self, titles: Sequence[str], instead: Sequence[str] = ()) -> None:
-        """Hold that all of these columns are there, or all of the others.
-
-        Raises:
-            CourseError: If they are not.
-        """
+        """Hold that all of these columns are there, or all of the others: else it is a CourseError."""
         if not any(columns and all(self.find(title) is not None for title in columns) for columns in (titles, instead)):
             raise CourseError(
                 f"the file is not a {self.what}: wanted the columns {', '.join(titles)}, got {self.titles()}"
@@ -98,18 +84,10 @@ class Table:
         return [cell for row in self.rows if (cell := row[index].strip())]
 
     def take(self, meaning: str, *titles: str, like: Callable[[list[str]], bool] | None = None) -> int | None:
-        """Find a column that has one meaning, and remember how it was understood.
+        """Find a column that has one meaning, which messages name, and remember how it was understood.
 
-        Args:
-            meaning: What it holds, for a message.
-            titles: Its usual titles.
-            like: Whether cells look like it; asked of the columns with no meaning yet if no title is a usual one.
-
-        Returns:
-            Where it is; None if it is not there.
-
-        Raises:
-            CourseError: If several columns look like it.
+        None if it is not there. If no title is a usual one, the columns with no meaning yet are asked whether their
+        cells are ``like`` it; CourseError if several are.
         """
         index = self.find(*titles)
         if index is None and like is not None:
@@ -127,14 +105,9 @@ class Table:
     def take_ids(self, titles: Sequence[str], known: Collection[str], before: int | None = None) -> list[int]:
         """Find the columns by which students are known, the surest first, and remember how they were understood.
 
-        Args:
-            titles: Their usual titles, the surest first.
-            known: Everything by which the class is known, as key_of() writes it.
-            before: Only columns left of this one count where the title says nothing.
-
-        Returns:
-            Columns with a usual title, then those of e-mail addresses; where titles lead to nobody, also columns that
-            mostly hold ids of the class.
+        Columns with a usual title, which are given the surest first, then those of e-mail addresses; where titles lead
+        to nobody, also columns that mostly hold ids of the class, and of these only columns left of ``before``.
+        ``known`` is everything by which the class is known, as key_of() writes it.
         """
         named = [at for title in titles if (at := self.find(title)) is not None and at not in self._understood]
         free = [at for at in range(len(self.header))[:before] if at not in self._understood and at not in named]
@@ -184,12 +157,7 @@ class Table:
 def read_table(path: Path, what: str = "table") -> Table:
     """Read a table from a file, in UTF-8, UTF-16 or the Western encoding of Windows.
 
-    Args:
-        path: The file.
-        what: What it should be, for messages.
-
-    Raises:
-        CourseError: If it is not there, or no text, or no CSV.
+    ``what`` is what it should be, for messages. CourseError if it is not there, or no text, or no CSV.
     """
     try:
         content = path.read_bytes()

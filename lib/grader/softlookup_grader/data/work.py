@@ -149,11 +149,7 @@ class Graded:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Graded":
-        """Read back what as_json gave.
-
-        Raises:
-            TypeError: If a field is unknown or one that is needed is not there.
-        """
+        """Read back what as_json gave; TypeError if a field is unknown or one that is needed is not there."""
         marks = tuple(Mark(**{**mark, "diagnosis": tuple(mark["diagnosis"])}) for mark in record["marks"])
         return cls(**{**record, "marks": marks, "remarks": tuple(record["remarks"])})
 

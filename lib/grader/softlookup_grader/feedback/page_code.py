@@ -17,10 +17,7 @@ _SLOW = re.compile(r"\s{200}|[\w.]{1000}")
 def highlighted(source: str, language: str | None = None, metadata: Any = None) -> str:
     """Render code as nbconvert does, without colours where these would take long; a filter for nbconvert's templates.
 
-    Args:
-        source: The code.
-        language: The language to colour it by; Python as IPython reads it, unless named.
-        metadata: The cell's metadata.
+    The language is Python as IPython reads it, unless named.
     """
     source = visible(source)
     if len(source) > MAX_COLOURED or _SLOW.search(source):

@@ -19,20 +19,12 @@ _MATHJAX = re.compile(r"<!-- Load mathjax -->.*?<!-- End of mathjax configuratio
 
 
 def feedback_head(head: str) -> str:
-    """Let a feedback page run no script and load nothing; a filter for nbconvert's templates.
-
-    Args:
-        head: The head as nbgrader makes it.
-    """
+    """Let a feedback page run no script and load nothing; a filter for nbconvert's templates."""
     return _with_policy(head, POLICY, "")
 
 
 def formgrader_head(head: str) -> str:
-    """Let a page of the formgrader load from its own server alone; a filter for nbconvert's templates.
-
-    Args:
-        head: The head as nbgrader makes it.
-    """
+    """Let a page of the formgrader load from its own server alone; a filter for nbconvert's templates."""
     return _with_policy(head, _FORMGRADER_POLICY, _NO_MATHJAX)
 
 

@@ -55,11 +55,9 @@ def _formula(text: str, display: str) -> str:
 
 @pass_context
 def page_markdown(context: Any, source: str) -> str:
-    """Render the markdown of a cell, or of a comment on it; a filter for nbconvert's templates.
+    """Render the markdown of a cell, or of a comment on it.
 
-    Args:
-        context: The template's context, which knows the cell.
-        source: The markdown.
+    It is a filter for nbconvert's templates, whose context has the cell.
     """
     cell = context.get("cell", {})
     renderer = _Renderer(escape=False, attachments=cell.get("attachments", {}))

@@ -64,8 +64,7 @@ def feedback_converter(course: Course) -> GenerateFeedback:
 def make_page(course: Course, assignment: str, student: str) -> None:
     """Make the page of a graded submission from autograded/ and the gradebook.
 
-    Raises:
-        RuntimeError: If nbgrader cannot make it.
+    RuntimeError if nbgrader cannot make it.
     """
     with temp_attrs(course.directory, assignment_id=assignment, student_id=student):
         result: dict[str, Any] = capture_log(feedback_converter(course))
@@ -76,25 +75,12 @@ def make_page(course: Course, assignment: str, student: str) -> None:
 
 
 def refused_page(course: Course, assignment: str, student: str, reason: str) -> None:
-    """Write the page of a submission that could not be graded.
-
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        student: The student's id.
-        reason: Why, one sentence.
-    """
+    """Write the page of a submission that could not be graded, with the reason, one sentence."""
     _write_plain(course, assignment, student, _REFUSED.format(reason=html.escape(reason).rstrip(".")))
 
 
 def points_page(course: Course, assignment: str, record: Record) -> None:
-    """Write a page with the points alone, for a student whose notebook's page could not be made.
-
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        record: What the student got.
-    """
+    """Write a page with the points alone, for a student whose notebook's page could not be made."""
     marks: dict[str, TaskMark | HandMark] = {**record.tasks, **record.by_hand}
     rows = [f"<li>{html.escape(name)}: {mark.points or 0:g} / {mark.max:g}</li>" for name, mark in marks.items()]
     body = _UNMADE.format(score=record.score, max=record.max, rows="".join(rows))
@@ -115,11 +101,7 @@ def finish_page(course: Course, page: Path) -> None:
     """Let a feedback page's links into the book lead there, and let no sign turn the direction of its text.
 
     A verdict writes links as seen from exercises/; the book is where SOFTLOOKUP_BOOK says, else where the course says
-    (see ``Released.book_from``).
-
-    Args:
-        course: The course's folder.
-        page: The page; nothing happens where there is none.
+    (see ``Released.book_from``). Nothing happens where there is no page.
     """
     if not page.is_file():
         return
@@ -153,16 +135,10 @@ class _Paging:
 def make_pages(
     course: Course, assignment: str, students: Iterable[tuple[str, str]], *, workers: int
 ) -> Iterator[JobResult]:
-    """Make feedback pages, several at a time.
+    """Make feedback pages, several at a time, in so many processes at most.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        students: Students, each with the reason why the submission was refused, empty if it was graded.
-        workers: How many processes at most.
-
-    Yields:
-        An answer for each student, with a failure where no page could be made.
+    Students come with the reason why the submission was refused, empty if it was graded. There is an answer for each
+    student, with a failure where no page could be made.
     """
     pool = WorkerPool(_Paging(course, assignment), workers, log=course.log("feedback"), patience_s=PATIENCE_S)
     jobs = ((student, reason.encode("utf-8", "replace")) for student, reason in students)

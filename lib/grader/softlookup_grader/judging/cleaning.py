@@ -80,14 +80,9 @@ _DIAGRAM = re.compile(r"^([ >]*(?:`{3,}|~{3,})[ \t]*)mermaid", re.M)
 
 
 def safe_markdown(text: str, attachments: Collection[str] = ()) -> tuple[str, bool]:
-    r"""Make a written answer harmless for whatever renders it.
+    r"""Make a written answer, with pictures attached, harmless for whatever renders it.
 
-    Args:
-        text: The answer as a student wrote it.
-        attachments: Names of the pictures that come with it.
-
-    Returns:
-        The answer to be stored; and whether something in it had to become plain text.
+    It gives the answer to be stored, and whether something in it had to become plain text.
 
     >>> safe_markdown("Since $a<b$ and `x<y>`, **all** is *well*.")
     ('Since $a<b$ and `x<y>`, **all** is *well*.', False)
@@ -177,12 +172,9 @@ def _renders_clean(text: str, attachments: Collection[str]) -> bool:
 
 
 def clean_html(html: str, elements: Collection[str] = (), attributes: Collection[str] = ()) -> str:
-    """Clean HTML that was made from a student's markdown, for a page.
+    """Clean HTML that was made from a student's markdown, with its pictures within it, for a page.
 
-    Args:
-        html: The HTML; its pictures are within it.
-        elements: Elements that may be there besides those of markdown.
-        attributes: Attributes that these may have.
+    ``elements``, with ``attributes``, may be there besides those of markdown.
     """
     return _cleaned(html, "data:image/(png|jpeg);base64,[A-Za-z0-9+/=]*", elements, attributes)
 

@@ -23,12 +23,8 @@ from softlookup_grader.sandbox import cgroups
 class AssignmentSandbox:
     """An assignment, and the sandbox that submissions to it run in; a context.
 
-    Args:
-        settings: The assignment, the seed, the limits.
-        zygote: The connection to a copy of a zygote, made for this examiner by Shared; None starts a zygote.
-
-    Raises:
-        CourseError: If the sandbox does not start, or the release is no notebook.
+    ``zygote`` is the connection to a copy of a zygote, made for this examiner by Shared; None starts a zygote.
+    CourseError if the sandbox does not start, or the release is no notebook.
     """
 
     def __init__(self, settings: RunSettings, zygote: socket.socket | None = None) -> None:
@@ -43,13 +39,10 @@ class AssignmentSandbox:
         cgroups.sweep(patience_s=1.0)
 
     def unpacked(self, submission: bytes) -> tuple[NotebookNode, dict[str, ReleasedCheck | None], bytes, bytes]:
-        """Take apart what comes for a student.
+        """Take apart what comes for a student: with the student's own release where the settings say so.
 
-        Args:
-            submission: The submitted file; with the student's own release where the settings say so.
-
-        Returns:
-            The release, what it asks by grade id, the submitted file, and the student's own release, if there is one.
+        It gives the release, what it asks by grade id, the submitted file, and the student's own release, if there is
+        one.
         """
         if not self.assignment.settings.personal:
             return self.assignment.release, self.assignment.checks, submission, b""
@@ -62,15 +55,9 @@ class SandboxExaminer(AssignmentSandbox):
     """Grades submissions of one assignment, one after the other."""
 
     def examine(self, student: str, submission: bytes, witness: Witness | None = None) -> Graded:
-        """Grade one submission.
+        """Grade one submission, as ``unpacked`` takes it apart. Nothing that a student handed in makes it raise.
 
-        Args:
-            student: The student's id.
-            submission: The submitted file; with the student's own release where the settings say so.
-            witness: Told the result of each task, with everything in it.
-
-        Returns:
-            What it came to. Nothing that a student handed in makes it raise.
+        ``witness`` is handed the result of each task, with everything in it.
         """
         begun, settings = time.monotonic(), self.assignment.settings
         release, checks, submission, personal_release = self.unpacked(submission)

@@ -16,14 +16,8 @@ from softlookup_judge.checking.catalogue import Catalogue
 class Forks:
     """An examiner's zygote, and the processes that are forked from it.
 
-    Args:
-        settings: The assignment, the limits.
-        release: The notebook that students got.
-        catalogue: The tasks that it may ask.
-        zygote: The connection to a copy of a zygote that others use, too; None starts one.
-
-    Raises:
-        SandboxError: If the sandbox does not start.
+    ``zygote`` is the connection to a copy of one that others use, too; None starts one. ``release`` is the notebook
+    that students got, ``catalogue`` has the tasks that it may ask. SandboxError if the sandbox does not start.
     """
 
     def __init__(

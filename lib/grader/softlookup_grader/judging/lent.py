@@ -25,14 +25,8 @@ def sound(
 ) -> Any:
     """Compute the function of a task, or its gradients, for a student whose own is not sound.
 
-    Args:
-        variant: The task, as the student was asked for it.
-        args: Arrays and numbers.
-        named: The same, by name.
-        upstream: The gradients of a loss with respect to each result; None computes the results.
-
-    Returns:
-        The result, or a list with the gradient of each argument, None for what is no array of floats.
+    ``upstream`` are the gradients of a loss with respect to each result; None computes the results. Gradients come as a
+    list with one of each argument, None for what is no array of floats.
     """
     function = stand_in(variant)
     import torch
@@ -70,9 +64,6 @@ def owns(variant: Variant) -> Own:
 
     A parameter that is declared as a real number is no size. One that is at least 1 in all of its questions counts
     something.
-
-    Args:
-        variant: The task, as the student was asked for it.
     """
     real = {name: parameter.annotation is float for name, parameter in variant.parameters.items()}
     drawn_numbers: dict[str, list[float]] = {name: [] for name in real}

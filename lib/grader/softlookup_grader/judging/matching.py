@@ -300,11 +300,7 @@ def _candidates(
 
 
 class LooseCells:
-    """What stands in cells that are not taken: definitions that an answer may need.
-
-    Args:
-        cells: Those cells, in the order of the submission.
-    """
+    """What stands in cells that are not taken, in the order of the submission: definitions that an answer may need."""
 
     def __init__(self, cells: Sequence[Handed]) -> None:
         in_order = _within(sorted(cells, key=lambda cell: cell.at))
@@ -318,15 +314,10 @@ class LooseCells:
         return bool(self._parts)
 
     def for_answer(self, text: str, known: frozenset[str], until: float) -> tuple[str, dict[str, Handed]]:
-        """An answer with what it needs of these cells before it.
+        """An answer with what it needs of these cells before it, and which names were taken from which cells.
 
-        Args:
-            text: The answer.
-            known: The names that there are without it.
-            until: Where the answer's check stands: what comes after it was not there when it was checked.
-
-        Returns:
-            The source, and which names were taken from which cells.
+        ``known`` are the names that there are without it; ``until`` is where the answer's check stands: what comes
+        after it was not there when it was checked.
         """
         have, todo, taken = set(known), [text], set[int]()
         names: dict[str, Handed] = {}
@@ -355,8 +346,7 @@ def _before(text: str, more: str) -> str:
 def spread(names: Mapping[str, Mapping[str, Handed]]) -> Iterator[str]:
     """Sentences about names that were copied into answers, one for each cell that they stand in.
 
-    Args:
-        names: For each answer, by its grade_id, the names and their cells.
+    For each answer, by its grade_id, ``names`` has the names and their cells.
     """
     by_cell: dict[Handed, tuple[dict[str, None], dict[str, None]]] = {}
     for cell_name, taken in names.items():

@@ -32,11 +32,8 @@ T = TypeVar("T")
 class Leaning:
     """Tells which functions of earlier tasks an answer calls, from the text of its cell and of those it leans on.
 
-    Those may be given cells as well. A function of an earlier name that stands in the answer's own cell is a part
-    of the answer.
-
-    Args:
-        notebook: The rebuilt notebook.
+    Those may be given cells of the rebuilt notebook as well. A function of an earlier name that stands in the answer's
+    own cell is a part of the answer.
     """
 
     def __init__(self, notebook: NotebookNode) -> None:

@@ -29,18 +29,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def as_outputs(record: Iterable[Any], most: int = MAX_TEXT) -> list[NotebookNode]:
-    """Take what a submission says its cell gave.
+    """Take what a submission says its cell gave, which may be anything, as sound outputs of nbformat 4.
 
-    The sandbox keeps no more than that either; but it is the submission's own process that counts there.
-
-    Args:
-        record: Anything.
-        most: Characters of text and pictures that are kept of the cell. One exception is kept besides.
-
-    Returns:
-        Sound outputs of nbformat 4: printed text, exceptions, plain text and pictures. HTML, scripts and whatever else
-        is left out, since these pages are opened by those who give grades. Where something was cut, the last one says
-        so.
+    Printed text, exceptions, plain text and pictures. HTML, scripts and whatever else is left out, since these pages
+    are opened by those who give grades. ``most`` characters of text and pictures are kept, and one exception besides;
+    where something was cut, the last output says so. The sandbox keeps no more than that either; but it is the
+    submission's own process that counts there.
     """
     outputs: list[NotebookNode] = []
     left, cut = most + BESIDES, 0
@@ -107,12 +101,8 @@ def _data(record: Any) -> dict[str, str]:
 def picture(kind: Any, record: Any) -> str | None:
     """Take a picture in base64, if it is one of this kind and not too large, and leave out what is written into it.
 
-    Args:
-        kind: "image/png" or "image/jpeg"; others are refused.
-        record: Anything.
-
-    Returns:
-        The picture, encoded anew; None where it is refused.
+    It comes encoded anew; None where it is refused, as are kinds other than "image/png" and "image/jpeg". ``record``
+    may be anything.
     """
     mark = _PICTURES.get(kind) if isinstance(kind, str) else None
     if mark is None or not isinstance(record, str) or len(record) > MAX_PICTURE:
@@ -128,12 +118,8 @@ def picture(kind: Any, record: Any) -> str | None:
 def attached(cell: Mapping[str, Any]) -> tuple[dict[str, dict[str, str]], int]:
     """Take the pictures that a text answer brings along: what a notebook calls the attachments of a cell.
 
-    Args:
-        cell: A cell of a file that may hold anything.
-
-    Returns:
-        Name -> kind -> picture, of PNG and JPEG pictures that are what they say and not too large; and how many
-        attachments were left out.
+    Name -> kind -> picture, of PNG and JPEG pictures that are what they say and not too large; and how many attachments
+    were left out. The cell is one of a file that may hold anything.
     """
     record = cell.get("attachments")
     if not isinstance(record, dict):
@@ -153,8 +139,6 @@ def attached(cell: Mapping[str, Any]) -> tuple[dict[str, dict[str, str]], int]:
 def clean(text: Any, most: int = MAX_TEXT) -> str:
     """Text without control characters, cut; signs for the direction of writing are shown as such.
 
-    Args:
-        text: Anything; what is no text becomes none.
-        most: Characters that are kept.
+    What is no text becomes none.
     """
     return visible(_CONTROL.sub("", text[:most])) if isinstance(text, str) else ""

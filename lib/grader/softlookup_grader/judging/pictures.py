@@ -20,8 +20,7 @@ _NOTES = set(range(0xE1, 0xF0)) - {0xEE} | {_COMMENT}
 def stripped(raw: bytes) -> bytes | None:
     """Take a picture without what is written into it beside its points.
 
-    Returns:
-        The picture; None if it is neither PNG nor JPEG, breaks off, or is too large to be shown.
+    None if it is neither PNG nor JPEG, breaks off, or is too large to be shown.
     """
     if raw.startswith(PNG):
         return _png(raw)

@@ -50,15 +50,9 @@ Hidden = tuple[tuple[str, str], ...]
 
 
 def hidden_tests(course: Course, assignment: str, release: str) -> Hidden:
-    """The test cells with what a release hides from students, as the gradebook holds them.
+    """The test cells with what a release hides from students, as the gradebook holds them: those that differ from it.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        release: The notebook as students got it, as JSON text.
-
-    Returns:
-        Those that differ from the release.
+    ``release`` is the notebook as students got it, as JSON text.
     """
     notebook = nbformat.reads(release, as_version=4)
     names = plain_tests(notebook)
@@ -85,12 +79,9 @@ def about_plain_tests(course: Course, assignment: str) -> list[str]:
 
 
 def score_test(best: float, outputs: Sequence[Any], trouble: str) -> Tested:
-    """Score a test cell as nbgrader does.
+    """Score a test cell, worth ``best``, as nbgrader does, by what the submission's process says that it gave.
 
-    Args:
-        best: What the cell is worth.
-        outputs: What it gave, as the submission's process says it.
-        trouble: The exception's name, "time", or nothing.
+    ``trouble`` is the exception's name, "time", or nothing.
     """
     if trouble == "time":
         return Tested(0.0, "timeout", "The test ran out of time.")

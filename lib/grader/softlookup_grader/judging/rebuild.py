@@ -111,16 +111,8 @@ def released_check(cell: NotebookNode, catalogue: Catalogue) -> ReleasedCheck | 
 def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
     """Put a submission's solutions into the release: what of a notebook counts is decided here, and nowhere else.
 
-    Args:
-        release: The notebook as students got it.
-        raw: The submitted file.
-        name: Its name, for messages.
-
-    Returns:
-        What is graded, and what was left out.
-
-    Raises:
-        BadNotebook: If the file is no notebook, or not that of this assignment.
+    It gives what is graded, and what was left out. BadNotebook if the file, whose name is for messages, is no notebook,
+    or not that of this assignment.
     """
     cells = cells_in(raw, name)
     notebook = _copy(release)
@@ -190,8 +182,7 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
 def _require_answers(notebook: NotebookNode, matched: Matched, cells: Sequence[dict[str, Any]], name: str) -> None:
     """Hold that a file holds answers to this assignment: zero points for another one's would tell nobody what is wrong.
 
-    Raises:
-        BadNotebook: If it does not.
+    BadNotebook if it does not.
     """
     answer_names = [grade_id(cell) for cell in notebook.cells if is_solution(cell)]
     if not answer_names:

@@ -40,14 +40,11 @@ class Before:
 
 
 class Remote:
-    """A student whose answers come from the sandbox.
+    """A student whose answers come from the sandbox, by the submission's process, which holds the answer to a task.
 
-    Args:
-        session: The submission's process, which holds the answer to a task.
-        check: The check of that task.
-        earlier: Finds the earlier tasks whose functions the answer calls, by id.
-        seconds: How long all answers together may take.
-        known: What the notebook asks for in each task, by id: one process computes all that is lent in it.
+    ``earlier`` finds the earlier tasks whose functions the answer calls, by id; ``seconds`` is how long all answers
+    together may take; ``known`` is what the notebook asks for in each task, by id: one process computes all that is
+    lent in it.
     """
 
     def __init__(
@@ -67,9 +64,8 @@ class Remote:
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
         """Answer each case in turn; functions of failed tasks are computed by the judge meanwhile.
 
-        Raises:
-            OutOfTime: If it takes too long. Where functions are lent, what is missing then are failures instead: no
-                answer earns less because it was asked once more.
+        OutOfTime if it takes too long. Where functions are lent, what is missing then are failures instead: no answer
+        earns less because it was asked once more.
         """
         self._rounds = []
         for name in lent:
@@ -152,10 +148,8 @@ class Remote:
 class RemoteApart:
     """A parallel program in the sandbox, which answers in new processes alone (see ``protocols.StudentApart``).
 
-    Args:
-        worlds: What is asked.
-        anew: Begins a new process of the submission, in which its cells are run up to the check, and ends it.
-        seconds: How long all answers together may take; decoys have half of it besides.
+    ``anew`` begins a new process of the submission, in which its cells are run up to the check, and ends it. All
+    answers together may take so many seconds; decoys have half of it besides.
     """
 
     def __init__(
@@ -177,8 +171,7 @@ class RemoteApart:
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
         """Answer questions on which no points depend, all in one more process; nothing is lent to ranks.
 
-        Raises:
-            OutOfTime: If it takes too long, or the process ends: that costs no points.
+        If it takes too long, or the process ends, it is OutOfTime: that costs no points.
         """
         try:
             if self._last is None:
@@ -202,22 +195,13 @@ class RemoteApart:
 
 
 class _InProcess:
-    """What answers in one process of a parallel program.
-
-    Args:
-        student: Whose time it takes.
-        session: The process.
-    """
+    """What answers in one process of a parallel program; it takes the student's time."""
 
     def __init__(self, student: RemoteApart, session: SubmissionSession) -> None:
         self._student, self._session = student, session
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-        """Answer questions, where decoys have a time of their own.
-
-        Raises:
-            OutOfTime: If it takes too long.
-        """
+        """Answer questions, where decoys have a time of their own; OutOfTime if it takes too long."""
         student, begun = self._student, time.monotonic()
         decoys = sum(case.part == DECOY for case in cases) / max(len(cases), 1)
         most = (student.left if decoys < 1 else 0.0) + (student.left_for_decoys if decoys else 0.0)

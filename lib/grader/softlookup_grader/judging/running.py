@@ -51,8 +51,7 @@ _ROUNDS = 4
 class Assignment:
     """What is asked of every submission to one assignment.
 
-    Args:
-        settings: The assignment, the seed, the limits.
+    CourseError if the release is no notebook, or the course's own tasks cannot be used.
 
     Attributes:
         release: The notebook that students got.
@@ -60,9 +59,6 @@ class Assignment:
         checks: What each graded cell asks for, by its grade id.
         plain: The grade ids of test cells that are nbgrader's own.
         hidden: The whole source of cells with hidden tests.
-
-    Raises:
-        CourseError: If the release is no notebook, or the course's own tasks cannot be used.
     """
 
     def __init__(self, settings: RunSettings) -> None:
@@ -84,12 +80,7 @@ class Assignment:
 class SubmissionRun:
     """One submission on its way through the sandbox.
 
-    Args:
-        assignment: What is asked.
-        forks: Where it runs.
-        rebuilt: The submission.
-        checks: What its graded cells ask for.
-        witness: Told the result of each task, with everything in it.
+    ``checks`` are what its graded cells ask for; ``witness`` is handed the result of each task, with everything in it.
     """
 
     def __init__(

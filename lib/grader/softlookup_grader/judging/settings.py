@@ -17,17 +17,10 @@ def settings_for(
 ) -> RunSettings:
     """Read what an assignment of a course asks of every submission.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        seed: Draws the inputs of all questions.
-        sandbox: "bubblewrap", or "none" for code that one trusts.
-        limits: What a submission may use; None takes the usual ones.
-
-    Raises:
-        CourseError: If the gradebook does not know the assignment, the release cannot be read, or it asks tasks that
-            are not described any more.
-        OwnTasksError: If the course's own tasks cannot be used as they are.
+    ``seed`` draws the inputs of all questions; ``sandbox`` is "bubblewrap", or "none" for code that one trusts;
+    ``limits`` is what a submission may use, the usual ones if None. CourseError if the gradebook does not know the
+    assignment, the release cannot be read, or it asks tasks that are not described any more; OwnTasksError if the
+    course's own tasks cannot be used as they are.
     """
     course.require(assignment)
     release = release_text(course, assignment)
@@ -44,11 +37,7 @@ def settings_for(
 
 
 def release_text(course: Course, assignment: str) -> str:
-    """Read the notebook that students got.
-
-    Raises:
-        CourseError: If there is none, or it cannot be read.
-    """
+    """Read the notebook that students got; CourseError if there is none, or it cannot be read."""
     path = course.notebook("release", ".", assignment)
     try:
         text = path.read_text(encoding="utf-8")

@@ -22,10 +22,8 @@ from softlookup_judge.data.task import LIBRARY
 class Shared:
     """One zygote for all examiners of a machine, which are given copies of it.
 
-    Args:
-        settings: The assignment.
-        besides: Releases of other assignments that are graded from the same zygote.
-        catalogue: The tasks that all of them ask; None takes those that the settings know.
+    ``besides`` are releases of other assignments that are graded from it; ``catalogue`` has the tasks that all of them
+    ask, None takes those that the settings know.
     """
 
     def __init__(
@@ -57,11 +55,7 @@ class Zygotes:
     """One zygote for several assignments, begun for the first of them; a context.
 
     An assignment with a given cell that imports parts of the library has a zygote of its own: submissions to the others
-    must not find them.
-
-    Args:
-        releases: The texts of the releases that will be graded; what is no notebook is left out.
-        course: The course's folder, whose own tasks they may ask.
+    must not find them. ``releases`` are texts; what is no notebook is left out. They may ask the course's own tasks.
     """
 
     def __init__(self, releases: Sequence[str], course: Path) -> None:
@@ -95,11 +89,7 @@ class Zygotes:
 
 
 def read_release(settings: RunSettings) -> NotebookNode:
-    """The notebook that students got.
-
-    Raises:
-        CourseError: If it is no notebook.
-    """
+    """The notebook that students got; CourseError if it is no notebook."""
     try:
         return nbformat.reads(settings.release, as_version=4)
     except Exception as error:
@@ -114,8 +104,7 @@ def catalogue_for(settings: RunSettings) -> Catalogue:
 def asked_by(release: NotebookNode, catalogue: Catalogue) -> dict[str, ReleasedCheck | None]:
     """What each graded cell of a release asks for, by its grade id.
 
-    Raises:
-        CourseError: If the course's own tasks cannot be used as they are.
+    CourseError if the course's own tasks cannot be used as they are.
     """
     try:
         return {grade_id(cell): released_check(cell, catalogue) for cell in release.cells if is_graded(cell)}
@@ -131,8 +120,7 @@ def needs_library(release: NotebookNode) -> bool:
 def begin_zygote(settings: RunSettings, releases: Sequence[NotebookNode], catalogue: Catalogue) -> Zygote:
     """Start what the submissions of some assignments are forked from; it is not waited for.
 
-    Raises:
-        SandboxError: If there is nothing here to start it in.
+    SandboxError if there is nothing here to start it in.
     """
     checks = [check for release in releases for check in asked_by(release, catalogue).values()]
     tasks = [check.task for check in checks if check is not None]

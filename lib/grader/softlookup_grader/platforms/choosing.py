@@ -66,11 +66,7 @@ class _Spare:
     missed: list[str] = field(default_factory=list)
 
     def take(self, item: ArrivedFile) -> None:
-        """Account for a file before it is read.
-
-        Raises:
-            BadNotebook: If it is one too many.
-        """
+        """Account for a file before it is read; BadNotebook if it is one too many."""
         self.files, self.size = self.files - 1, self.size - item.size
         self.spent = self.files < 0 or self.size < 0
         if self.spent:
@@ -82,11 +78,7 @@ class Chooser:
     """Finds notebooks of one assignment."""
 
     def __init__(self, course: Course, assignment: str) -> None:
-        """Look at the releases.
-
-        Raises:
-            CourseError: If the assignment was not released.
-        """
+        """Look at the releases; CourseError if the assignment was not released."""
         self._course, self._assignment = course, assignment
         path = course.notebook("release", ".", assignment)
         if not path.is_file():
@@ -96,12 +88,7 @@ class Chooser:
         self._own = nbformat.read(path, as_version=4)
 
     def choose(self, student: str, items: Sequence[ArrivedFile]) -> Chosen:
-        """Choose among all that came in for one student.
-
-        Args:
-            student: Whose it is.
-            items: The files.
-        """
+        """Choose among all that came in for one student."""
         there = sorted((item for item in items if not item.hidden), key=_turn)
         spare = _Spare()
         notebooks, problems = self._sorted([item for item in there if _is_notebook(item)], spare)
@@ -145,8 +132,7 @@ class Chooser:
     def _require(self, name: str, content: bytes) -> None:
         """Hold that a file is a notebook of the assignment.
 
-        Raises:
-            BadNotebook: If it is not; the message is a clause that says what it is.
+        Else it is a BadNotebook whose message is a clause on what it is.
         """
         kind = next((says for begins, says in _KINDS if begins.match(content)), "")
         if kind:

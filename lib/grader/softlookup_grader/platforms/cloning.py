@@ -68,17 +68,9 @@ def takes_addresses(table: Table) -> int | None:
 
 
 def clones(table: Table, address: int, people: Sequence[Person], ids: str | None, folder: Path) -> list[Clone]:
-    """Clone all repositories of a table.
+    """Clone all repositories of a table, a column for the student and one for the address, into a folder.
 
-    Args:
-        table: A column for the student, and one for the address.
-        address: Where the addresses are.
-        people: The class list.
-        ids: The title of the column of students, if it is not a usual one.
-        folder: Where the clones go.
-
-    Raises:
-        CourseError: If there is no column of students.
+    ``ids`` is the title of the column of students, if it is not a usual one. CourseError if there is none.
     """
     known = by_key(people)
     keys = [table.mean(table.column(ids), "student")] if ids else table.take_ids(STUDENT_COLUMNS, known)

@@ -51,16 +51,10 @@ class Collected:
 def collect(course: Course, assignment: str, what: Sequence[Path], ways: Ways | None = None) -> Collected:
     """Collect an assignment's notebooks into ``submitted/``, and keep who is in.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        what: Zips of a platform, folders that hold such or what was in them, folders with a folder for each person or
-            with clones side by side, tables of the addresses of repositories, grading worksheets.
-        ways: How to read them.
-
-    Raises:
-        CourseError: If the assignment was not released, the class list is empty, one of the files is of no such kind,
-            or the disk refuses something. Running it again takes up what was left.
+    They come from ``what``: zips of a platform, folders that hold such or what was in them, folders with a folder for
+    each person or with clones side by side, tables of the addresses of repositories, grading worksheets; ``ways`` is
+    how to read them. CourseError if the assignment was not released, the class list is empty, one of the files is of no
+    such kind, or the disk refuses something. Running it again takes up what was left.
     """
     ways = ways or Ways()
     chooser = Chooser(course, assignment)
@@ -115,8 +109,7 @@ def _put(
 ) -> tuple[Arrival, str]:
     """Put a notebook into ``submitted/``, or leave what is there.
 
-    Returns:
-        What is now in for the student, and what is to be said of it.
+    It gives what is now in for the student, and what is to be said of it.
     """
     target = course.notebook("submitted", student, assignment)
     if arrival.state == COLLECTED and (way := _blocked(target, course.submitted)):

@@ -12,18 +12,10 @@ from softlookup_grader.platforms.items import ArrivedFile, in_folder
 
 
 def from_exchange(course: Course, assignment: str, force: bool) -> tuple[dict[str, list[ArrivedFile]], list[str]]:
-    """Have nbgrader collect an assignment.
+    """Have nbgrader collect an assignment; with ``force`` a newer hand-in replaces one that was collected before.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        force: Whether a newer hand-in replaces one that was collected before.
-
-    Returns:
-        What lies in ``submitted/`` now of everybody in the exchange, and what nbgrader warned of.
-
-    Raises:
-        CourseError: If nbgrader refuses.
+    It gives what lies in ``submitted/`` now of everybody in the exchange, and what nbgrader warned of. CourseError if
+    nbgrader refuses.
     """
     from nbgrader.apps.api import NbGraderAPI
     from nbgrader.utils import capture_log, temp_attrs

@@ -63,11 +63,7 @@ class Export:
     encoding: str = "utf-8"
 
     def write(self, path: Path) -> None:
-        """Write the file, whole or not at all.
-
-        Raises:
-            CourseError: If the disk refuses it.
-        """
+        """Write the file, whole or not at all; CourseError if the disk refuses it."""
         from softlookup_grader.data.disk import atomic_write
 
         atomic_write(path, self.text.encode(self.encoding, "replace"))
@@ -76,13 +72,10 @@ class Export:
 def plain_table(lines: Sequence[SheetRow], decimal: str = ".", zeros: bool = False) -> Export:
     """Our own table: student, names, email, status, raw score, late penalty, score, maximum, and each task.
 
-    It begins with a byte-order mark, by which Excel sees that it is UTF-8. Without a grade a cell is empty.
-
-    Args:
-        lines: The class.
-        decimal: The sign in front of decimals. With a comma, cells are separated by semicolons: so a spreadsheet in
-            German, French or Spanish reads and writes CSV, and takes 11.1 for a date.
-        zeros: Whether the score is 0 of those who handed in nothing, or what cannot be graded.
+    It begins with a byte-order mark, by which Excel sees that it is UTF-8. Without a grade a cell is empty; with
+    ``zeros`` the score is 0 of those who handed in nothing, or what cannot be graded. With a comma as the sign in front
+    of decimals, cells are separated by semicolons: so a spreadsheet in German, French or Spanish reads and writes CSV,
+    and takes 11.1 for a date.
     """
     cells = list(dict.fromkeys(name for line in lines for name in line.cells))
     out = io.StringIO()
@@ -110,17 +103,9 @@ def plain_table(lines: Sequence[SheetRow], decimal: str = ".", zeros: bool = Fal
 def fill_canvas(sheet: Table, lines: Sequence[SheetRow], assignment: str, options: Options | None = None) -> Export:
     """Fill in one assignment's column in the CSV that Canvas exports.
 
-    Students are found by SIS Login ID, SIS User ID or ID: one of them has to be the student's id in this course, its
-    email or its lms_user_id in nbgrader's class list.
-
-    Args:
-        sheet: The file that Canvas exported.
-        lines: The class.
-        assignment: Name of the assignment; its column is "04_one_head (123)", or the one that options name.
-        options: How to fill it in.
-
-    Raises:
-        CourseError: If it is no such file, or the column is not there.
+    Its title is "04_one_head (123)", or the one that options name. Students are found by SIS Login ID, SIS User ID or
+    ID: one of them has to be the student's id in this course, its email or its lms_user_id in nbgrader's class list.
+    CourseError if it is no such file, or the column is not there.
     """
     options = options or Options()
     sheet.require(("Student", "ID"), ("LastName", "FirstName", "ID"))
@@ -158,15 +143,8 @@ def fill_moodle(sheet: Table, lines: Sequence[SheetRow], options: Options | None
 
     Students are found by ID number, Username or Email address: one of them has to be the student's id in this course,
     its email or its lms_user_id in nbgrader's class list. The Identifier, "Participant 7", is another one in each
-    assignment and finds nobody.
-
-    Args:
-        sheet: The worksheet.
-        lines: The class.
-        options: How to fill it in.
-
-    Raises:
-        CourseError: If it is no such worksheet, nobody in it is of the class, or Identifier is to find students.
+    assignment and finds nobody. CourseError if it is no such worksheet, nobody in it is of the class, or Identifier is
+    to find students.
     """
     options = options or Options()
     columns = worksheet_columns(sheet, options.column)

@@ -52,17 +52,10 @@ class Returned:
 def feedback_zips(course: Course, assignment: str, report: Report | None = None) -> Returned:
     """Pack the feedback of everybody whose notebook came in an archive of Moodle's or Canvas's.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        report: What grading said, if it is known: it tells why a notebook was refused.
-
-    Returns:
-        ``reports/NN_topic-feedback-moodle.zip`` and ``-feedback-canvas.zip``, those that have something in them. A
-        link that leads into this computer's own files is replaced by its words.
-
-    Raises:
-        CourseError: If nothing came from Moodle or Canvas, or the gradebook does not know the assignment.
+    It gives ``reports/NN_topic-feedback-moodle.zip`` and ``-feedback-canvas.zip``, those that have something in them. A
+    link that leads into this computer's own files is replaced by its words. ``report``, what grading said, tells why a
+    notebook was refused. CourseError if nothing came from Moodle or Canvas, or the gradebook does not know the
+    assignment.
     """
     lines = {line.student: line for line in read_sheet(course, assignment, report)}
     reasons = {record.student: record.reason for record in report.records} if report else {}

@@ -32,11 +32,7 @@ class NoAutograde(NotebookExporter):
     """Stops nbgrader's autograde before it touches anything, and says what to run."""
 
     def __init__(self, *, parent: Any = None, **kwargs: Any) -> None:
-        """Refuse.
-
-        Raises:
-            GradingElsewhere: Always.
-        """
+        """Refuse: always a GradingElsewhere."""
         directory: CourseDirectory | None = getattr(parent, "coursedir", None)
         name = one_line(directory.assignment_id) if directory and directory.assignment_id else "NN_topic"
         option = (

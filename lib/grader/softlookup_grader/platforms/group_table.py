@@ -36,14 +36,10 @@ class GroupTable:
 
 
 def read_groups(course: Course, sheet: Table) -> GroupTable:
-    """Read groups; students are known by id, e-mail address or lms_user_id.
+    """Read groups of the course's class; students are known by id, e-mail address or lms_user_id.
 
-    Args:
-        course: The course, whose class they are of.
-        sheet: The table. Cells may hold several students, with commas between them.
-
-    Raises:
-        CourseError: If the table names nobody of the class, somebody who is not in it, or no group of two or more.
+    Cells may hold several students, with commas between them. CourseError if the table names nobody of the class,
+    somebody who is not in it, or no group of two or more.
     """
     known = _known(course)
     rows = sheet.rows

@@ -70,11 +70,7 @@ class ArrivedFile:
         return any(map(_aside, self.parts[:-1])) or self.parts[-1].startswith("._") or self.parts[-1] == ".DS_Store"
 
     def read(self) -> bytes:
-        """Read it.
-
-        Raises:
-            BadNotebook: If it must not or cannot be read, or is too large.
-        """
+        """Read it; BadNotebook if it must not or cannot be read, or is too large."""
         if self.trouble:
             raise BadNotebook(f"{self.name} {self.trouble}")
         if self.size > MAX_BYTES:
@@ -120,8 +116,7 @@ def _aside(name: str) -> bool:
 def in_folder(folder: Path) -> Iterator[ArrivedFile]:
     """The files below a folder, no link followed and no hidden folder opened.
 
-    Raises:
-        CourseError: If there are too many of them, or the folder cannot be read.
+    CourseError if there are too many of them, or the folder cannot be read.
     """
 
     def refuse(error: OSError) -> None:
@@ -156,13 +151,7 @@ def file_item(path: Path, parts: tuple[str, ...]) -> ArrivedFile:
 
 
 def in_zip(archive: zipfile.ZipFile, name: str, above: tuple[str, ...] = ()) -> Iterator[ArrivedFile]:
-    """The files of an open zip.
-
-    Args:
-        archive: The zip.
-        name: What it is called.
-        above: What stands in front of the paths of its entries.
-    """
+    """The files of an open zip; ``above`` stands in front of the paths of its entries."""
     for entry in archive.infolist()[:MOST_FILES]:
         path = entry_name(entry)
         kind = stat.S_IFMT(entry.external_attr >> 16)
@@ -178,15 +167,7 @@ def in_zip(archive: zipfile.ZipFile, name: str, above: tuple[str, ...] = ()) -> 
 
 
 def inner_zip(item: ArrivedFile, content: bytes) -> list[ArrivedFile]:
-    """The files of a zip that a student handed in.
-
-    Args:
-        item: The zip.
-        content: Its bytes.
-
-    Raises:
-        BadNotebook: If it is broken, or has too many entries.
-    """
+    """The files of a zip that a student handed in; BadNotebook if it is broken, or has too many entries."""
     # Counted before Python makes an object of each.
     if content.count(_ENTRY) > MOST_INSIDE:
         raise BadNotebook(f"{item.name} is a zip of more than {MOST_INSIDE:,} files: hand in the notebook itself")

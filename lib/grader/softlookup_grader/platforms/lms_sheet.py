@@ -58,17 +58,9 @@ def fill(
 ) -> Filled:
     """Write each student's score into its row, and keep account of who was not found, on both sides.
 
-    Args:
-        sheet: The file.
-        people: Those of its rows that are students.
-        column: Where the grades go.
-        maximum: The highest grade of a row, None if the file does not say.
-        lines: The class.
-        keys: Columns by which students are found, the surest first.
-        options: How to fill it in.
-
-    Raises:
-        CourseError: If nobody in the file is of this class.
+    ``people`` are those rows of the sheet that are students, ``column`` is where the grades go, and ``maximum`` gives
+    the highest grade of a row, None if the file does not say. Students are found by the columns ``keys``, the surest
+    first. CourseError if nobody in the file is of this class.
     """
     filled = Filled(sheet)
     rows = _matched(people, keys, lines, filled)
@@ -143,8 +135,7 @@ def _who(row: Sequence[str]) -> str:
 def by_key(lines: Sequence[_Known]) -> dict[str, _Known]:
     """The class by everything a file may know it by; what two students share finds neither.
 
-    Returns:
-        Students by id, lms_user_id and e-mail address, as key_of() writes them.
+    By id, lms_user_id and e-mail address, as key_of() writes them.
     """
     known: dict[str, _Known] = {}
     shared = set()

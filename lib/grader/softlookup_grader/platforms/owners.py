@@ -61,9 +61,9 @@ class Owners:
     def whose(self, parts: tuple[str, ...], clones: Mapping[str, str] | None = None) -> Owner:
         """Say whose a file is.
 
-        Args:
-            parts: Its path, from the part on that a platform or an instructor named: what is below it, students named.
-            clones: The addresses, as the roster has them, of folders that are clones; empty if one is not known.
+        ``parts`` is its path, from the part on that a platform or an instructor named: what is below it, students
+        named. ``clones`` are the addresses, as the roster has them, of folders that are clones; empty if one is not
+        known.
         """
         name = parts[0]
         address = (clones or {}).get(name)
@@ -91,13 +91,7 @@ class Owners:
         return key_of(name) in self._known
 
     def named_by(self, name: str, folder: bool = True, clone: bool = False) -> Owner:
-        """Say whose a folder, or a file without a folder, is by its name.
-
-        Args:
-            name: The name.
-            folder: Whether it is a folder's.
-            clone: Whether that is a clone, whose name may end in a student's.
-        """
+        """Say whose a folder, or a file without a folder, is by its name; that of a clone may end in a student's."""
         key = key_of(name)
         stem = PurePosixPath(key).stem
         for spelt in (key,) if folder else (key, stem, PurePosixPath(stem).stem):

@@ -18,13 +18,8 @@ def named_in(roster: Table, people: Sequence[Person], ids: str | None = None) ->
     Of a name that stands for several students, such as that of two forks, each is in the answer; an address in it, as
     address_key() writes it, tells these apart.
 
-    Args:
-        roster: A column with the name or address of a repository, or the name of its user, and one for the student.
-        people: The class list.
-        ids: The title of the column of students, if it is not a usual one.
-
-    Raises:
-        CourseError: If it lacks such columns, or names nobody of the class.
+    The roster has a column with the name or address of a repository, or the name of its user, and one for the student,
+    whose title is ``ids`` if it is not a usual one. CourseError if it lacks such columns, or names nobody of the class.
     """
     known = by_key(people)
     repository = roster.take("repository", *REPOSITORY_COLUMNS, *USER_COLUMNS)

@@ -54,15 +54,10 @@ class Roster:
 
 
 def read_roster(table: Table, ids: str | None = None, before: Collection[str] = ()) -> Roster:
-    """Read a class list; nothing is written.
+    """Read a class list: ids; names, e-mail address and lms_user_id where they are there. Nothing is written.
 
-    Args:
-        table: A column of ids; names, e-mail address and lms_user_id where they are there.
-        ids: The title of the column of ids, if it is not a usual one.
-        before: Ids that the gradebook has, to which these may be too alike.
-
-    Raises:
-        CourseError: If there is no such column, or no id in it can be used.
+    ``ids`` is the title of their column, if it is not a usual one; ``before`` are ids that the gradebook has, to which
+    these may be too alike. CourseError if there is no such column, or no id in it can be used.
     """
     columns: dict[str, int] = {}
     if ids:
@@ -108,11 +103,9 @@ def read_roster(table: Table, ids: str | None = None, before: Collection[str] = 
 
 
 def lost_zeros(ids: Collection[str], before: Collection[str] = ()) -> Iterator[str]:
-    """Say which ids look as if a spreadsheet had taken zeros off their front.
+    """Say which ids of a class list look as if a spreadsheet had taken zeros off their front.
 
-    Args:
-        ids: The ids of a class list.
-        before: Ids that were entered earlier.
+    ``before`` are ids that were entered earlier.
     """
     numbers: dict[str, list[str]] = {}
     for name in sorted({*ids, *before}):
@@ -138,14 +131,9 @@ def lost_zeros(ids: Collection[str], before: Collection[str] = ()) -> Iterator[s
 
 
 def enter(course: Course, students: Mapping[str, Mapping[str, str]]) -> Sequence[str]:
-    """Enter students into the gradebook; what is known of somebody and stands in no cell stays.
+    """Enter students into the gradebook, by id, and give the ids of those who are new.
 
-    Args:
-        course: The course's folder.
-        students: What is known of each student, by id.
-
-    Returns:
-        Ids of those who are new.
+    What is known of somebody and stands in no cell stays.
     """
     with course.one_writer(), course.gradebook() as book:
         before = {student.id for student in book.students}

@@ -46,19 +46,11 @@ class Times:
 
 
 def read_times(course: Course, assignment: str, table: Table, zone: tzinfo) -> Times:
-    """Read when submissions came; nothing is written.
+    """Read who came when, and which rows are left out; nothing is written.
 
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        table: A column for the time, and one for the student, which may hold an id, lms_user_id or e-mail address.
-        zone: The time zone of times that name none.
-
-    Returns:
-        Who came when, and which rows were left out. A row without a time is no submission, and is not named.
-
-    Raises:
-        CourseError: If the table has no such columns, or no row can be used.
+    The table has a column for the time, in ``zone`` where it names none, and one for the student, which may hold an id,
+    lms_user_id or e-mail address. A row without a time is no submission, and is not named. CourseError if the table has
+    no such columns, or no row can be used.
     """
     with course.gradebook() as book:
         known = by_key(class_list(book))
@@ -103,13 +95,7 @@ def read_times(course: Course, assignment: str, table: Table, zone: tzinfo) -> T
 
 
 def write_times(course: Course, assignment: str, came: Mapping[str, datetime]) -> None:
-    """Write times beside the submissions.
-
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        came: When each student's submission came, in UTC.
-    """
+    """Write times, in UTC, beside the submissions."""
     for student, at in came.items():
         # A student may have put a link in its place: it is replaced, and not followed.
         stamp = course.folder("submitted", student, assignment) / STAMP

@@ -72,14 +72,8 @@ def worksheet_columns(sheet: Table, grade: str | None = None) -> Columns:
 
     The identifier is the first column in which one word stands before a number, the name stands right of it. The
     maximum is one number in all rows, and stands between the grade, a number or nothing, and one or two words that say
-    whether that can be changed.
-
-    Args:
-        sheet: The worksheet.
-        grade: The title of the column of grades, if it is known.
-
-    Raises:
-        CourseError: If there is no column of this title.
+    whether that can be changed. ``grade`` is the title of the column of grades, if it is known; CourseError if there is
+    none of this title.
     """
     width = range(len(sheet.header))
 
@@ -126,15 +120,7 @@ class Worksheet:
     """The grading worksheet of one assignment."""
 
     def __init__(self, sheet: Table, people: Sequence[Person]) -> None:
-        """Read it.
-
-        Args:
-            sheet: The worksheet as Moodle gave it.
-            people: The class list.
-
-        Raises:
-            CourseError: If it is no such worksheet.
-        """
+        """Read it as Moodle gave it; CourseError if it is no such worksheet."""
         columns = worksheet_columns(sheet)
         if columns.identifier is None:
             raise CourseError(not_a_worksheet(sheet))
@@ -156,14 +142,9 @@ class Worksheet:
         return _number(number) in self._rows
 
     def whose(self, number: str, name: str) -> tuple[str, str]:
-        """Say which student a participant is.
+        """Say which student a participant is, by the number in a folder's name and what stands before it.
 
-        Args:
-            number: The participant number in a folder's name.
-            name: What stands before the number.
-
-        Returns:
-            The student's id, and an empty text; or an empty id, and why nobody is found.
+        It gives the student's id, and an empty text; or an empty id, and why nobody is found.
         """
         rows = self._rows.get(_number(number), [])
         if len(rows) != 1:
@@ -197,11 +178,7 @@ class Worksheet:
 
 
 def worksheet_of(course: Course, sheet: Table) -> Worksheet:
-    """Read a table as the grading worksheet of one assignment of a course.
-
-    Raises:
-        CourseError: If it is no such worksheet.
-    """
+    """Read a table as the grading worksheet of one assignment of a course; CourseError if it is none."""
     with course.gradebook() as book:
         return Worksheet(sheet, class_list(book))
 

@@ -197,11 +197,7 @@ class ClassReport:
 
 
 def read_report(path: Path) -> Report:
-    """Read the report that grading wrote.
-
-    Raises:
-        CourseError: If it is not there or not one.
-    """
+    """Read the report that grading wrote; CourseError if it is not there or not one."""
     try:
         message = json.loads(path.read_text(encoding="utf-8"))
         return Report(
@@ -229,14 +225,8 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
     """Put together what is known of one assignment: the grade report, the gradebook, the submitted notebooks.
 
     Points come from the gradebook, where a person may have changed them since; verdicts from the grade report.
-
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        earlier: Notebooks of earlier years, to compare with.
-
-    Raises:
-        CourseError: If the assignment is unknown, or was not graded.
+    ``earlier`` are notebooks of earlier years, to compare with. CourseError if the assignment is unknown, or was not
+    graded.
     """
     report = read_report(course.root / "reports" / f"{assignment}.json")
     sheet = read_sheet(course, assignment, report)
@@ -284,8 +274,7 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
 def collected_lines(course: Course, assignment: str) -> tuple[str, ...]:
     """What collecting came to: the counts, and what is nobody's; none where nothing was collected.
 
-    Raises:
-        CourseError: If the record of what was collected is damaged.
+    CourseError if the record of what was collected is damaged.
     """
     if arrivals(course, assignment) == Arrivals():
         return ()

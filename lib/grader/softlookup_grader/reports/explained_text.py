@@ -26,12 +26,7 @@ FIRST = 8
 def explanation_text(explanation: Explanation, task: str | None = None) -> str:
     """The explanation in words and numbers, for a terminal or a letter.
 
-    Args:
-        explanation: The explanation.
-        task: Only this task, "04.scale".
-
-    Raises:
-        CourseError: If there is no such task in it.
+    With a task, "04.scale", of that alone; CourseError if there is no such task in it.
     """
     chosen = [explained for explained in explanation.tasks if task in (None, explained.mark.task)]
     if not chosen:

@@ -76,8 +76,7 @@ class Explanation:
 def last_graded(course: Course, assignment: str, student: str) -> tuple[Graded, Run]:
     """Read a student's last line in the ledgers, and the run that it belongs to.
 
-    Raises:
-        CourseError: If there is none, or nobody in the class has the id.
+    CourseError if there is none, or nobody in the class has the id.
     """
     if line := last_line(course.root / ".grading" / assignment, student):
         return line
@@ -90,20 +89,10 @@ def explain(
 ) -> Explanation:
     """Ask what was graded the same questions once more.
 
-    The submitted file is asked if it is the one that was graded, else the autograded notebook, which holds the answers
-    as they were.
-
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        student: The student's id.
-        examiner: Makes the examiner for settings, a context; a ``SandboxExaminer`` everywhere but in tests.
-
-    Returns:
-        Each task with what was asked, got and wanted where it first went wrong.
-
-    Raises:
-        CourseError: If the student was not graded, or what was graded is not there any more.
+    Each task comes with what was asked, got and wanted where it first went wrong. The submitted file is asked if it is
+    the one that was graded, else the autograded notebook, which holds the answers as they were. ``examiner`` makes the
+    examiner for settings, a context; a ``SandboxExaminer`` everywhere but in tests. CourseError if the student was not
+    graded, or what was graded is not there any more.
     """
     graded, run = last_graded(course, assignment, student)
     if graded.status != GRADED:

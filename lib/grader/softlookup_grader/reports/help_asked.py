@@ -17,12 +17,9 @@ from softlookup_judge.data.result import HELP_STEPS
 
 
 def helped(course: Course, assignment: str, students: Iterable[str]) -> dict[str, dict[str, int]]:
-    """How much help these students' submitted notebooks say was asked for.
+    """How much help these students' submitted notebooks say was asked for: steps by student and task of the assignment.
 
     A notebook whose outputs were cleared says nothing; a group's says the same of all its members.
-
-    Returns:
-        By student, by task of this assignment, the number of steps.
     """
     chapter = assignment.partition("_")[0]
     known = {task.id for task in catalogue_of(course.root).tasks(int(chapter))} if chapter.isdecimal() else set()
@@ -43,13 +40,9 @@ def less_help(
 ) -> tuple[list[SheetRow], list[str]]:
     """Take points for help that was asked for; the gradebook keeps the points that were earned.
 
-    Args:
-        rows: The class.
-        help_steps: How much help the notebooks say was asked for, by student and task (see ``helped``).
-        costs: Percent of a task's points that a step costs, by its name; a further step costs no less.
-
-    Returns:
-        The class with the points that are left, and a sentence on what was taken.
+    It gives the class with the points that are left, and a sentence on what was taken. ``help_steps`` is what
+    ``helped`` gave; ``costs`` is the percent of a task's points that a step costs, by its name; a further step costs no
+    less.
     """
     left, taken = [], []
     for row in rows:

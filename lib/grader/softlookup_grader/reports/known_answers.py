@@ -60,16 +60,11 @@ class KnownAnswers:
 def known_answers(
     submissions: Mapping[str, Cells], released: Mapping[str, Tokens], catalogue: Catalogue, earlier: Iterable[Path] = ()
 ) -> list[KnownAnswers]:
-    """Find submissions with many answers that are published, shown as help, or handed in before.
+    """Find submissions with many answers that are published, shown as help, or handed in before; most answers first.
 
-    Args:
-        submissions: Each student's own tokens by cell, from ``cells_of``.
-        released: The tokens of the release's solution cells.
-        catalogue: The tasks that are known.
-        earlier: Notebooks of earlier years. An answer that is published says nothing about them.
-
-    Returns:
-        The findings, those with most answers first.
+    ``submissions`` are each student's own tokens by cell, from ``cells_of``, and ``released`` the tokens of the
+    release's solution cells. ``earlier`` are notebooks of earlier years; an answer that is published says nothing about
+    them.
     """
     public = {cell: public_answers(task_id(cell), tokens, catalogue) for cell, tokens in released.items()}
     findings = []

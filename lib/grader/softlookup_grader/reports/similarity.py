@@ -153,14 +153,10 @@ def rarity(holders: int, submissions: int) -> float:
 
 
 def alike(submissions: Mapping[str, Cells], enough: float = ENOUGH) -> list[SimilarPair]:
-    """Find the pairs of submissions that are alike beyond what is usual in this class.
+    """Find the pairs of submissions that are alike beyond what is usual in this class, those with most in common first.
 
-    Args:
-        submissions: Each student's own tokens by cell, from ``cells_of``.
-        enough: Rare runs in common from which on a pair is listed.
-
-    Returns:
-        The pairs, those with most in common first.
+    ``submissions`` are each student's own tokens by cell, from ``cells_of``; ``enough`` is the number of rare runs in
+    common from which on a pair is listed.
 
     Cost:
         Grows with the number of submissions, not with its square: only who shares a rare run is compared.
@@ -219,11 +215,9 @@ def _is_free(word: str) -> bool:
 
 
 def cells_of(notebook: Any, released: Mapping[str, Tokens]) -> dict[str, Tokens]:
-    """A student's own tokens in each solution cell of a notebook.
+    """A student's own tokens in each solution cell of a notebook that was handed in, from ``read_notebook``.
 
-    Args:
-        notebook: What was handed in, from ``read_notebook``.
-        released: The tokens of the release's solution cells, from ``given_by``; other cells are not looked at.
+    ``released`` are the tokens of the release's solution cells, from ``given_by``; other cells are not looked at.
     """
     tokens: dict[str, Tokens] = {}
     for cell in notebook.cells:

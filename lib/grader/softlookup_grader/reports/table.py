@@ -117,11 +117,8 @@ def show_report(
 ) -> None:
     """Print the graded class: a row for each student, a sign for each task, then what needs attention.
 
-    Args:
-        console: Where to write.
-        report: The graded class.
-        planted: For a sample class: the mistakes that were planted; the table then says how many were named.
-        collected: What collecting came to, a few lines.
+    With the mistakes that were ``planted``, of a sample class, the table says how many were named; ``collected`` is
+    what collecting came to, a few lines.
     """
     planted = planted or {}
     signs = 0 if _can_write(console, "".join(sign[0] for sign in _SIGNS.values())) else 1

@@ -32,16 +32,11 @@ def local_executor(
     make: Callable[[RunSettings], Examiner] | None = None,
     zygotes: "Zygotes | None" = None,
 ) -> "MakeExecutor":
-    """Grade in processes of this machine.
+    """Grade in processes of this machine: gives what makes the executor once the settings are known.
 
-    Args:
-        course: The course's folder, for the log.
-        request: What is asked for: the number of workers, and the limits.
-        make: Makes an examiner in a worker; None makes the sandboxed one. It is pickled.
-        zygotes: What submissions are forked from, where several assignments share it.
-
-    Returns:
-        What makes the executor once the settings are known.
+    The folder of the course is for the log; the request has the number of workers, and the limits. ``make`` makes an
+    examiner in a worker; None makes the sandboxed one. It is pickled. Submissions are forked from ``zygotes``, where
+    several assignments share it.
     """
 
     def executor(settings: RunSettings) -> Executor:
@@ -65,8 +60,7 @@ def local_executor(
 def shared_by(course: Course, assignments: Sequence[str]) -> "AbstractContextManager[Zygotes | None]":
     """Get what several assignments' submissions are forked from, so that torch is imported once.
 
-    Returns:
-        A context that yields the argument for ``grade_assignment``.
+    A context that yields the argument for ``grade_assignment``.
     """
     if len(assignments) < 2:
         return nullcontext()
@@ -88,24 +82,14 @@ def grade_assignment(
     watch: Watcher | None = None,
     zygotes: "Zygotes | None" = None,
 ) -> Report:
-    """Grade a class's submissions of one assignment, or what is left of them.
+    """Grade a class's submissions of one assignment, or what is left of them, and report on everybody in the class.
 
-    What was graded and has not changed is not graded again. The same seed gives the same report with any number
-    of workers.
+    What was graded and has not changed is not graded again. The same seed gives the same report with any number of
+    workers. ``executor`` makes what grades, once the settings are known; None grades in sandboxes on this machine.
+    ``watch`` listens to the progress; for ``zygotes`` see ``shared_by``.
 
-    Args:
-        course: The course's folder.
-        request: What is asked for.
-        executor: Makes what grades, once the settings are known; None grades in sandboxes on this machine.
-        watch: Listens to the progress.
-        zygotes: What submissions are forked from, where several assignments share it; see ``shared_by``.
-
-    Returns:
-        The report on everybody in the class.
-
-    Raises:
-        CourseError: If the course is not ready, the disk is full, or the gradebook cannot be written. What was
-            graded until then is kept, and the next call goes on from there.
+    CourseError if the course is not ready, the disk is full, or the gradebook cannot be written. What was graded until
+    then is kept, and the next call goes on from there.
     """
     # nbgrader takes long to import, and the processes that grade import this module without need of it.
     from softlookup_grader.judging.settings import identity, settings_for

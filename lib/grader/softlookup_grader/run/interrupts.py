@@ -11,10 +11,8 @@ from types import FrameType
 def kept_interrupts() -> Iterator[Callable[[], None]]:
     """Remember a Ctrl-C until the work can be stopped.
 
-    Where another handler is set, or this is not the main thread, nothing is changed.
-
-    Yields:
-        Raises KeyboardInterrupt if Ctrl-C was pressed and Python has dropped it.
+    It gives what raises KeyboardInterrupt if Ctrl-C was pressed and Python has dropped it. Where another handler is
+    set, or this is not the main thread, nothing is changed.
     """
     pressed = False
 

@@ -225,11 +225,7 @@ class Keeper:
             self.shelf.drop(graded.student)
 
     def _enter_the_rest(self) -> None:
-        """Ask a gradebook that refused once more.
-
-        Raises:
-            GradebookError: If it still refuses.
-        """
+        """Ask a gradebook that refused once more; GradebookError if it still refuses."""
         if self.not_entered is None:
             return
         waiting = [s for s in self.ledger.students() if not self.ledger.of(s).entered]  # type: ignore[union-attr]

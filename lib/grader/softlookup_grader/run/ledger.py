@@ -46,13 +46,10 @@ class Run:
     def new(cls, seed: int | None, release: str, sandbox: str, again: bool) -> "Run":
         """Begin a run now.
 
-        Args:
-            seed: The seed that is asked for; None draws one that nobody can foresee or find. A small number repeats
-                a run just as well, but who has seen a question of that run finds it by trying them all, and with it
-                every other question: a class should be graded with a seed that was drawn.
-            release: SHA-256 of the notebook that students got.
-            sandbox: "bubblewrap" or "none".
-            again: Whether it was asked to grade everybody anew.
+        Without a seed one is drawn that nobody can foresee or find. A small number repeats a run just as well, but who
+        has seen a question of that run finds it by trying them all, and with it every other question: a class should be
+        graded with a seed that was drawn. ``release`` is the SHA-256 of the notebook that students got; ``sandbox`` is
+        "bubblewrap" or "none"; ``again`` says that it was asked to grade everybody anew.
         """
         drawn = secrets.randbits(SEED_BITS) if seed is None else seed
         return cls(drawn, release, sandbox, again, datetime.now(UTC).isoformat(timespec="seconds"))
@@ -99,19 +96,11 @@ class Ledger:
     ) -> None:
         """Open the ledger in a folder; go on with its run, or begin a new one and keep the old file beside it.
 
-        A new run begins if there is none, if the release or the sandbox is another, if a seed is asked for that is
-        not the run's, or if everybody is to be graded again. A run that was begun for that and never came to its
-        end just goes on.
-
-        Args:
-            folder: The folder; made if it is not there.
-            release: The notebook that students got, as text.
-            seed: The seed that is asked for; None takes the run's, or draws one.
-            sandbox: "bubblewrap" or "none".
-            again: Whether everybody is to be graded again.
-
-        Raises:
-            CourseError: If another grader holds it, or it cannot be written.
+        A new run begins if there is none, if the release or the sandbox is another, if a seed is asked for that is not
+        the run's, or if everybody is to be graded again. A run that was begun for that and never came to its end just
+        goes on. ``folder`` is made if it is not there; ``release`` is the notebook that students got, as text;
+        ``sandbox`` is "bubblewrap" or "none". Without a seed the run's is taken, or one is drawn. CourseError if
+        another grader holds the ledger, or it cannot be written.
         """
         self.path = folder / FILE
         self.set_aside: Path | None = None
@@ -249,12 +238,7 @@ def _read(path: Path) -> _Content:
 
 
 def last_line(folder: Path, student: str) -> tuple[Graded, Run] | None:
-    """A student's last line in the ledgers of an assignment, the youngest ledger first, and the run that it belongs to.
-
-    Args:
-        folder: The folder of the ledgers.
-        student: The student's id.
-    """
+    """A student's last line in the ledgers of an assignment, the youngest ledger first, and its run."""
     older = sorted(folder.glob("ledger-*.jsonl"), key=_number, reverse=True)
     for path in (folder / FILE, *older):
         content = _read(path)

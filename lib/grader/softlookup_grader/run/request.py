@@ -35,13 +35,7 @@ class Watcher:
     """Listens to the progress of grading; does nothing by default."""
 
     def begin(self, what: str, total: int, done: int = 0) -> None:
-        """A part of the work begins.
-
-        Args:
-            what: What is done, a word or two.
-            total: How many there are.
-            done: How many of them were done before.
-        """
+        """A part of the work begins: what is done, a word or two, how many there are, and how many were done before."""
 
     def step(self, name: str, graded: Graded | None = None) -> None:
         """One of them is done."""

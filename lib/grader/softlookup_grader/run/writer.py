@@ -125,11 +125,7 @@ class GradebookWriter:
         self._open = contextlib.ExitStack()
 
     def __enter__(self) -> "GradebookWriter":
-        """Open the gradebook.
-
-        Raises:
-            CourseError: If it does not know the assignment, or cannot be used.
-        """
+        """Open the gradebook; CourseError if it does not know the assignment, or cannot be used."""
         self._more_time = settle(self._course, self._assignment).extensions
         with contextlib.ExitStack() as stack:
             self._book: Any = stack.enter_context(self._course.gradebook())
@@ -180,8 +176,7 @@ class GradebookWriter:
     def check_release(self, release: Any) -> None:
         """Hold that the notebook that students got is the one the gradebook knows.
 
-        Raises:
-            CourseError: If a graded cell or its points differ.
+        CourseError if a graded cell or its points differ.
         """
         gradebook_points = {cell.name: cell.max for cell in self.cells.values() if not cell.is_task}
         release_points = {grade_id(c): float(c.metadata.nbgrader.points) for c in release.cells if is_graded(c)}
@@ -199,12 +194,8 @@ class GradebookWriter:
     def enter_all(self, submissions: Sequence[tuple[Graded, datetime.datetime | None]]) -> None:
         """Enter submissions in one commit, all of them or none; entering them again changes nothing.
 
-        Args:
-            submissions: What grading came to, with the notebook, each student once; and when it came, in UTC, if that
-                is known.
-
-        Raises:
-            CourseError: If the gradebook cannot be written, or the course's late penalties fail.
+        Each student once: what grading came to, with the notebook; and when it came, in UTC, if that is known.
+        CourseError if the gradebook cannot be written, or the course's late penalties fail.
         """
         entries = [
             _Entry(
@@ -325,8 +316,7 @@ class GradebookWriter:
     def enter_for_groups(self, groups: Table) -> list[str]:
         """Enter what a person gave one member of a group for the others; give a sentence for each contradiction.
 
-        Raises:
-            CourseError: If the gradebook cannot be written.
+        CourseError if the gradebook cannot be written.
         """
         with self._one_commit() as book:
             return enter_for_groups(book, self._assignment, groups)
@@ -334,11 +324,8 @@ class GradebookWriter:
     def refresh_penalties(self, handed_in: Callable[[str], datetime.datetime | None]) -> None:
         """Reckon late penalties anew: a due date, an extension, a time or a person's points may have changed since.
 
-        Args:
-            handed_in: When a student's submission came, in UTC; None where nothing says it, and what was known stays.
-
-        Raises:
-            CourseError: If the gradebook cannot be written, or the course's late penalties fail.
+        ``handed_in`` is when a student's submission came, in UTC; None where nothing says it, and what was known stays.
+        CourseError if the gradebook cannot be written, or the course's late penalties fail.
         """
         with self._one_commit() as book:
             rows = (
@@ -361,11 +348,7 @@ class GradebookWriter:
                         self._penalise(submission, sheet)
 
     def rows(self) -> Iterator[tuple[str, GradebookRow]]:
-        """What the gradebook holds, student by student, in no order to rely on.
-
-        Yields:
-            The student's id and what is there.
-        """
+        """What the gradebook holds, by student's id, in no order to rely on."""
         query = (
             self._book.db.query(
                 *(SubmittedAssignment.student_id, SubmittedNotebook.id, SubmittedNotebook.late_submission_penalty),
@@ -411,9 +394,7 @@ class GradebookWriter:
     def record(self, graded: Graded, row: GradebookRow | None) -> Record:
         """Put the report's row together: verdicts from grading, points as they count from the gradebook.
 
-        Args:
-            graded: What grading came to.
-            row: What the gradebook holds for the student, None if nothing.
+        ``row`` is None if the gradebook holds nothing for the student.
         """
         marks = {mark.cell: mark for mark in graded.marks}
         points = row.points if row else {}

@@ -63,11 +63,7 @@ class SandboxError(CourseError):
 def staged(hidden: Sequence[str] = ()) -> Path:
     """Put together what a submission may import of this project; it is removed when this process ends.
 
-    Args:
-        hidden: Packages that are left out as well, "softlookup.reference".
-
-    Returns:
-        The folder to put on the path.
+    The folder is to be put on the path. Packages that are ``hidden``, "softlookup.reference", are left out as well.
     """
     folder = new_stage()
     shown = {"softlookup_inside": None, **beside_submissions()}
@@ -106,11 +102,7 @@ def _named(home: Path, names: Sequence[str]) -> Iterator[Path]:
 
 
 def trouble() -> str:
-    """Say why submissions cannot be given a sandbox here, nothing if they can.
-
-    Returns:
-        One sentence, or an empty text.
-    """
+    """Say in one sentence why submissions cannot be given a sandbox here, nothing if they can."""
     try:
         command = [*_bubblewrap(), *_INSIDE, *_less_rights()]
     except SandboxError as error:
@@ -126,20 +118,16 @@ def trouble() -> str:
 def sandboxed(stage: Path) -> list[str]:
     """The command that starts this Python in a sandbox, with a staged library at /softlookup; arguments follow.
 
-    Raises:
-        SandboxError: If there is nothing to start it in.
+    SandboxError if there is nothing to start it in.
     """
     before = [*_bubblewrap(), "--ro-bind", str(stage), "/softlookup", *_INSIDE, *_less_rights()]
     return [*before, str(_seen(Path(sys.executable))), *_PLAINLY]
 
 
 def readable(folder: Path) -> str:
-    """Say why submissions could read a folder that must stay closed to them, nothing if they cannot.
+    """Say why submissions could read a folder that must stay closed to them, and what to do; nothing if they cannot.
 
     They are shown the system's programs and the whole of this Python, with whatever else somebody put there.
-
-    Returns:
-        One sentence with what to do, or an empty text.
     """
     shown = [Path("/usr"), *(Path("/", name) for name in _SYSTEM if not Path("/", name).is_symlink()), *_pythons()]
     for place in shown:
@@ -151,20 +139,14 @@ def readable(folder: Path) -> str:
 class Forking:
     """What forks submissions on demand: the judge's end of the connection to a zygote, or to a copy of one.
 
-    Args:
-        control: The connection.
-        bare: Whether there is no sandbox.
+    ``bare`` says that there is no sandbox.
     """
 
     def __init__(self, control: socket.socket, bare: bool = False) -> None:
         self.control, self.bare = control, bare
 
     def wait(self) -> None:
-        """Wait until everything is imported.
-
-        Raises:
-            SandboxError: If it does not start; the message says why.
-        """
+        """Wait until everything is imported; if it does not start, a SandboxError says why."""
         self.control.settimeout(START_S)
         try:
             ready = self.control.recv(16)
@@ -177,15 +159,10 @@ class Forking:
             raise SandboxError(f"the sandbox does not start here ({message}){cure}")
 
     def fork(self, link: socket.socket, status: int, about: Mapping[str, object]) -> None:
-        """Fork a submission.
+        """Fork a submission; SandboxError if the zygote is gone.
 
-        Args:
-            link: Its end of the connection; a copy travels.
-            status: Where the sandbox reports how the submission ended.
-            about: Limits and seed.
-
-        Raises:
-            SandboxError: If the zygote is gone.
+        A copy of ``link``, its end of the connection, travels. ``status`` is where the sandbox reports how the
+        submission ended, and ``about`` has limits and seed.
         """
         record = json.dumps({**about, "bare": self.bare, "home": self._new_home()}).encode()
         self._tell(record, [link.fileno(), status])
@@ -220,15 +197,10 @@ class Forking:
 class Zygote(Forking):
     """A zygote in a process of its own. It begins to import at once, and is ready after ``wait``.
 
-    Args:
-        sandbox: "bubblewrap", or "none" for code that one trusts.
-        modules: What it imports beforehand.
-        forbidden: For each task the dotted names that its answers must not use.
-        hidden: Parts of the library that are not there to be imported.
-
-    Raises:
-        SandboxError: If there is nothing to start it in; the message says what is missing.
-        ValueError: If there is no such sandbox.
+    ``sandbox`` is "bubblewrap", or "none" for code that one trusts; anything else is a ValueError. It imports
+    ``modules`` beforehand; ``forbidden`` has for each task the dotted names that its answers must not use; ``hidden``
+    are parts of the library that are not there to be imported. If there is nothing to start it in, a SandboxError says
+    what is missing.
     """
 
     def __init__(
@@ -270,11 +242,7 @@ class Zygote(Forking):
     def copy(self) -> socket.socket:
         """Have it fork a copy of itself for another judge, once everything is imported; this does not wait.
 
-        Returns:
-            The judge's end of the connection to the copy, for ``Forking``.
-
-        Raises:
-            SandboxError: If the zygote is gone.
+        It gives the judge's end of the connection to the copy, for ``Forking``. SandboxError if the zygote is gone.
         """
         judge_end, copy_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:

@@ -45,8 +45,7 @@ class Places:
 class Group:
     """One submission's group. A process that is moved into it stays there with all that it starts later.
 
-    Args:
-        memory_mb: Megabytes that its processes may hold together.
+    Its processes may hold ``memory_mb`` megabytes together.
     """
 
     def __init__(self, memory_mb: int) -> None:
@@ -67,11 +66,7 @@ class Group:
             raise
 
     def take(self, pid: int) -> None:
-        """Move a process into the group.
-
-        Raises:
-            OSError: If the kernel refuses it.
-        """
+        """Move a process into the group; OSError if the kernel refuses it."""
         for folder in self.folders:
             _write(folder / "cgroup.procs", str(pid))
 
@@ -133,11 +128,7 @@ def memory_held() -> str:
 
 
 def sweep(patience_s: float = 0.0) -> None:
-    """Remove the groups that were closed and are empty by now.
-
-    Args:
-        patience_s: How long to wait for processes that are still ending.
-    """
+    """Remove the groups that were closed and are empty by now; wait so long for processes that are still ending."""
     until = time.monotonic() + patience_s
     while _left:
         for folder in tuple(_left):

@@ -52,12 +52,7 @@ class LenderError(RuntimeError):
 class Lender:
     """Computes lent functions for one submission.
 
-    Args:
-        sound: Computes one.
-        cpu_s: Seconds of processor time that it may use altogether.
-
-    Raises:
-        LenderError: If it does not start.
+    ``cpu_s`` is seconds of processor time that it may use altogether. LenderError if it does not start.
     """
 
     def __init__(self, sound: Sound, cpu_s: int) -> None:
@@ -85,18 +80,10 @@ class Lender:
     def answer(
         self, record: dict[str, Any], arrays: Sequence[np.ndarray], deadline: float
     ) -> tuple[dict[str, Any], list[np.ndarray]] | None:
-        """Compute one call.
+        """Compute one call, of a frame and its arrays; None if it took too much, and the process is gone then.
 
-        Args:
-            record: The call's frame.
-            arrays: The arrays that came with it.
-            deadline: By when, by time.monotonic; a call has WALL_S at most.
-
-        Returns:
-            The answer's frame and arrays, or None if the call took too much; the process is gone then.
-
-        Raises:
-            CourseError: If no process that is forked here can compute gradients.
+        ``deadline`` is by time.monotonic; a call has WALL_S at most. CourseError if no process that is forked here can
+        compute gradients.
         """
         until = min(deadline, time.monotonic() + WALL_S)
         try:

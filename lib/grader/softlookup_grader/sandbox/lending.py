@@ -109,18 +109,8 @@ def sound_answer(
 ) -> tuple[dict[str, Any], list[np.ndarray]]:
     """Have a lent function computed; whoever calls it with something unfit gets the exception that it would raise.
 
-    Args:
-        compute: Has it computed.
-        record: The submission's frame.
-        arrays: The arrays that came with it.
-        most: The largest size that the question gives reason for.
-        owns: Tells what the function's own questions give reason for.
-
-    Returns:
-        The answer's frame and arrays.
-
-    Raises:
-        frames.FrameError: If the call is not written as calls are.
+    ``record`` is the submission's frame. ``most`` is the largest size that the question gives reason for; ``owns``
+    tells what the function's own questions give reason for. FrameError if the call is not written as calls are.
     """
     call = {name: record.get(name) for name in ("call", "args", "named", "upstream")}
     larger = f"the arguments are larger than those of the question (up to {most:,})"
@@ -148,16 +138,7 @@ def sound_answer(
 def computed(
     sound: Sound, record: Mapping[str, Any], arrays: Sequence[np.ndarray]
 ) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """Compute a lent function.
-
-    Args:
-        sound: Computes it.
-        record: The call's frame.
-        arrays: The arrays that came with it.
-
-    Returns:
-        The answer's frame and arrays.
-    """
+    """Compute a lent function, called by a frame and its arrays, and give the answer's."""
     results: list[np.ndarray] = []
     try:
         args, named, upstream = read(record, arrays)
@@ -206,8 +187,7 @@ def read(
 ) -> tuple[list[Any], dict[str, Any], list[np.ndarray] | None]:
     """Read a call's arguments, its named arguments, and the gradients of its results (None where it asks for values).
 
-    Raises:
-        frames.FrameError: If the call is not written as calls are.
+    FrameError if the call is not written as calls are.
     """
     args, named, upstream = (frames.value_of(record.get(name), arrays) for name in ("args", "named", "upstream"))
     if not isinstance(args, list) or not isinstance(named, dict) or not isinstance(upstream, list | None):

@@ -11,12 +11,7 @@ _COUNTED = ("Private_", "Pss_Shmem")
 
 
 def holds_more(first: int, memory_mb: int) -> bool:
-    """Say whether a process and those below it hold too much memory that they share with nobody else.
-
-    Args:
-        first: The number of the submission's first process.
-        memory_mb: What is too much, in megabytes.
-    """
+    """Say whether a process and those below it hold too much memory, in megabytes, that they share with nobody else."""
     page = resource.getpagesize()
     # What they hold with all that they share is quickly asked, and mostly little enough.
     whole = {thread: pages * page for thread, pages in map(_shown, family(first))}

@@ -21,18 +21,13 @@ _WORD_S = 30
 class Place:
     """A process of its own that waits for the first cell of a submission.
 
-    Args:
-        zygote: What it is forked from.
-        limits: What the submission may use.
-        seed: Seeds the random numbers of random, numpy and torch in it.
+    ``seed`` seeds the random numbers of random, numpy and torch in it. SandboxError if the sandbox itself does not
+    work.
 
     Attributes:
         group: Its control group; None for code that one trusts.
         link: The connection to it.
         pid: Its number.
-
-    Raises:
-        SandboxError: If the sandbox itself does not work.
     """
 
     def __init__(self, zygote: Forking, limits: Limits, seed: int) -> None:
@@ -120,11 +115,7 @@ class Place:
     def end(self, seconds: float) -> bool:
         """End its process, and wait until neither a process of its namespaces nor they themselves are there.
 
-        Args:
-            seconds: How long to wait at most.
-
-        Returns:
-            Whether all of it is gone.
+        At most so many seconds; it says whether all of it is gone.
         """
         self.signal(signal.SIGKILL)
         until = time.monotonic() + seconds
@@ -154,12 +145,7 @@ class Ahead:
     """Makes the place of the next submission while the present one is graded.
 
     The kernel makes a process wait in line for its namespaces and its control group, with nothing to compute meanwhile:
-    that is a quarter of the time of an honest submission.
-
-    Args:
-        zygote: What places are forked from.
-        limits: What each submission may use.
-        seed: Seeds the random numbers of each.
+    that is a quarter of the time of an honest submission. ``seed`` seeds the random numbers of each.
     """
 
     def __init__(self, zygote: Forking, limits: Limits, seed: int) -> None:
@@ -170,8 +156,7 @@ class Ahead:
     def take(self) -> Place:
         """Give the place that is ready, or a new one, and begin with the next.
 
-        Raises:
-            SandboxError: If the sandbox does not work any more.
+        SandboxError if the sandbox does not work any more.
         """
         place = self._ready() or self._make()
         self._next = self._thread.submit(self._make)

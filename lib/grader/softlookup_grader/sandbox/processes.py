@@ -59,10 +59,8 @@ def family(first: int) -> dict[int, list[str]]:
 def process_times(first: int, group: Group | None = None) -> ProcessTimes:
     """What a process and all below it had of the processors so far.
 
-    Args:
-        first: The number of the submission's first process.
-        group: Their control group, which may count their processor time. The processes themselves do not show the
-            time of a child that ended while nobody wanted to hear of it.
+    Their control group may count their processor time: the processes themselves do not show the time of a child that
+    ended while nobody wanted to hear of it.
     """
     counted_s = None if group is None else group.used_s()
     used, waited, own_s = 0, {}, {}

@@ -43,13 +43,9 @@ _FILTER = (
 
 
 def remedy(says: str) -> str:
-    """Find out what keeps bubblewrap from working, and what to do about it.
+    """Find out what keeps bubblewrap from working, by the line with which it ended, and what to do about it.
 
-    Args:
-        says: The line with which it ended.
-
-    Returns:
-        The rest of a sentence, with its colon; empty if nothing is known.
+    The rest of a sentence, with its colon; empty if nothing is known.
     """
     for signs, what in _IN_A_CONTAINER:
         if any(sign in says for sign in signs):

@@ -75,11 +75,9 @@ class Held:
 
 
 class SubmissionSession:
-    """A submission's process, from its first cell to its end.
+    """A submission's process, from its first cell to its end, which the session brings about.
 
-    Args:
-        place: The process, which the session ends.
-        until: When all has to be over, by time.monotonic.
+    ``until`` is when all has to be over, by time.monotonic.
     """
 
     def __init__(self, place: Place, until: float) -> None:
@@ -111,30 +109,17 @@ class SubmissionSession:
         self.place.close()
 
     def run(self, source: str, seconds: float | None = None) -> Ran:
-        """Run a cell.
-
-        Args:
-            source: Its text.
-            seconds: How long it may take; None takes what a cell may.
-
-        Raises:
-            Dead: If the process does not survive it.
-        """
+        """Run a cell, for so many seconds; None takes what a cell may. Dead if the process does not survive it."""
         begun = time.monotonic()
         seconds = self.limits.cell_s if seconds is None else seconds
         reply, _ = self._asked({"do": "cell", "source": source, "seconds": seconds}, (), seconds)
         return _ran(reply, begun)
 
     def check(self, source: str, about: Mapping[str, Any]) -> Held:
-        """Take what a check is handed.
+        """Take what a check is handed; Dead if the process does not survive it.
 
-        Args:
-            source: What else stands in its cell; empty where there is nothing but the check.
-            about: The task: the expression that it is handed, its function's name, what it forbids, other tasks' names,
-                earlier tasks.
-
-        Raises:
-            Dead: If the process does not survive it.
+        ``source`` is what else stands in its cell; empty where there is nothing but the check. ``about`` is the task:
+        the expression that it is handed, its function's name, what it forbids, other tasks' names, earlier tasks.
         """
         begun, seconds = time.monotonic(), self.limits.cell_s
         reply, _ = self._asked({"do": "check", "source": source, "seconds": seconds, **about}, (), seconds)
@@ -160,23 +145,12 @@ class SubmissionSession:
         owns: Owns = lending.no_own,
         note: Note | None = None,
     ) -> list[Answer]:
-        """Put questions.
+        """Put questions, whose labels stay here; only one where functions are lent.
 
-        Args:
-            cases: The questions; their labels stay here. Only one where functions are lent.
-            results: How many arrays the task returns.
-            lent: Earlier tasks whose functions the judge computes meanwhile.
-            sound: Computes them.
-            deadline: By when the answers have to be there, by time.monotonic.
-            owns: Tells what a lent function's own questions give reason for.
-            note: Is handed each lent call and its result.
-
-        Returns:
-            The answers: arrays of allowed kinds, or failures.
-
-        Raises:
-            Dead: If the process does not survive it, or answers with something else.
-            OutOfTime: If it takes too long.
+        The answers are arrays of allowed kinds, or failures. The judge computes the functions of the tasks ``lent``
+        meanwhile, by ``sound``; ``owns`` tells what a lent function's own questions give reason for, and ``note`` is
+        handed each lent call and its result. ``deadline`` is by time.monotonic: OutOfTime if it takes longer. Dead if
+        the process does not survive it, or answers with something else.
         """
         left = deadline - time.monotonic()
         if left <= 0:

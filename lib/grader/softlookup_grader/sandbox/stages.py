@@ -27,8 +27,7 @@ _held: dict[Path, int] = {}
 def new_stage() -> Path:
     """Make an empty folder that is removed when this process ends, and remove those that killed graders left.
 
-    Returns:
-        The folder. A lock on it says that it is in use, for as long as this process lives.
+    A lock on it says that it is in use, for as long as this process lives.
     """
     sweep()
     folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{_machine()}-"))
@@ -72,11 +71,7 @@ def _machine() -> str:
 
 @contextlib.contextmanager
 def needs_room() -> Iterator[None]:
-    """Turn what the disk refuses into one sentence.
-
-    Raises:
-        CourseError: If it refuses something.
-    """
+    """Turn what the disk refuses into one sentence, that of a CourseError."""
     try:
         yield
     except OSError as error:

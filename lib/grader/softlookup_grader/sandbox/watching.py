@@ -77,13 +77,9 @@ _LOOKING = _Looking()
 class Watch:
     """Watches one submission from now until it is closed; one thread looks at all that this process watches.
 
-    Args:
-        pid: The number of its first process.
-        limits: What it may use.
-        until: When all has to be over, by time.monotonic.
-        group: Its control group; None for code that one trusts, which is only held to ``until``.
-        kill: Ends it, and says why.
-        ring: Tells it that its time is over.
+    ``pid`` is the number of its first process; ``until`` is when all has to be over, by time.monotonic. ``group`` is
+    None for code that one trusts, which is only held to ``until``. ``kill`` ends it, and says why; ``ring`` tells it
+    that its time is over.
 
     Attributes:
         waited: Seconds of the last request that it waited for a processor.

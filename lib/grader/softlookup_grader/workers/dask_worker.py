@@ -21,16 +21,10 @@ IDLE_S = 300.0
 
 
 def grade(run: str, student: str, submission: bytes) -> bytes:
-    """Grade one submission on the worker that this is called on: the one task of a run.
+    """Grade one submission on the worker that this is called on, by the examiner of a run: the one task of it.
 
-    Args:
-        run: Name of the run, whose examiner is used.
-        student: The student's id.
-        submission: What was handed in.
-
-    Returns:
-        DONE and what grading came to, FAILED or HALT and a sentence. Nothing is raised: an exception would travel
-        as a pickle.
+    It gives DONE and what grading came to, FAILED or HALT and a sentence. Nothing is raised: an exception would travel
+    as a pickle.
     """
     plugin = get_worker().plugins[run]
     assert isinstance(plugin, Examining)
@@ -43,10 +37,7 @@ class Examining(WorkerPlugin):
     def __init__(self, run: str, make: Callable[[], Examiner], library: str) -> None:
         """Prepare it where the run begins; it travels from there as a pickle.
 
-        Args:
-            run: Name of the run.
-            make: Makes the examiner.
-            library: What library_version gives where the run begins.
+        ``make`` makes the examiner; ``library`` is what library_version gives where the run begins.
         """
         self.name, self._make, self._library = run, make, library
 

@@ -37,16 +37,11 @@ NO_PACKAGE = "grading on a cluster needs the package distributed: pip install 's
 def dask_executor(
     address: str, make: Callable[[RunSettings], Examiner] | None = None, *, wait_s: float = 120.0
 ) -> MakeExecutor:
-    """Grade on a Dask cluster.
+    """Grade on a Dask cluster: gives what makes the executor once the settings are known.
 
-    Args:
-        address: Where its scheduler listens, "tcp://head:8786". Certificates for "tls://" come from Dask's own
-            configuration.
-        make: Makes an examiner in a worker; None makes the sandboxed one. It is pickled, by name.
-        wait_s: Seconds to wait for workers where there are none.
-
-    Returns:
-        What makes the executor once the settings are known. Nothing is connected before there is work.
+    Nothing is connected before there is work. ``address`` is where the scheduler listens, "tcp://head:8786";
+    certificates for "tls://" come from Dask's own configuration. ``make`` makes an examiner in a worker; None makes the
+    sandboxed one. It is pickled, by name. ``wait_s`` is seconds to wait for workers where there are none.
     """
 
     def executor(settings: RunSettings) -> Executor:
@@ -76,17 +71,10 @@ class DaskExecutor:
     wait_s: float = 120.0
 
     def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
-        """Grade submissions; one that ends two workers is refused. Closing the iterator lets the workers go.
+        """Grade submissions, which are taken as they are needed; gives what each came to, as they come.
 
-        Args:
-            submissions: Students and what they handed in, taken as they are needed.
-
-        Yields:
-            What grading each came to, as they come.
-
-        Raises:
-            CourseError: If the scheduler cannot be reached or is lost, if there are no workers, or if one says that
-                it cannot grade.
+        One that ends two workers is refused. Closing the iterator lets the workers go. CourseError if the scheduler
+        cannot be reached or is lost, if there are no workers, or if one says that it cannot grade.
         """
         source = iter(submissions)
         first = next(source, None)

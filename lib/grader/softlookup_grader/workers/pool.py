@@ -80,16 +80,13 @@ class WorkerPool:
         modules: Sequence[str] = (),
         own_processors: bool = False,
     ) -> None:
-        """Prepare a pool; processes start when there is work.
+        """Prepare a pool; processes, so many at most, start when there is work.
 
-        Args:
-            make: Called once in each worker; gives a context that yields what does a job. It is pickled.
-            workers: How many processes at most.
-            log: The file that takes what workers print.
-            patience_s: Seconds after which a worker that does not answer is ended.
-            lend: Called here for each worker; what it gives is the only argument of make there. None: make has none.
-            modules: What all workers import; it is imported once, by the process that they are forked from.
-            own_processors: Whether each worker keeps to a processor of its own, where there are just as many.
+        ``make`` is called once in each worker, and gives a context that yields what does a job; it is pickled. ``log``
+        takes what workers print; after ``patience_s`` seconds without an answer a worker is ended. ``lend`` is called
+        here for each worker; what it gives is the only argument of ``make`` there, which has none without it.
+        ``modules`` are what all workers import, once, by the process that they are forked from. With ``own_processors``
+        each worker keeps to a processor of its own, where there are just as many.
         """
         self._make, self._count, self._log, self._patience_s = make, workers, log, patience_s
         self._lend, self._modules = lend, modules
@@ -99,16 +96,10 @@ class WorkerPool:
         self._false_starts = 0
 
     def run(self, jobs: Iterable[tuple[str, bytes]]) -> Iterator[JobResult]:
-        """Do jobs, several at a time. Closing the iterator ends the workers.
+        """Do jobs, of names and payloads, several at a time; gives one answer for each, as they come.
 
-        Args:
-            jobs: Names and payloads, taken as they are needed.
-
-        Yields:
-            One answer for each job, as they come.
-
-        Raises:
-            CourseError: If a worker says that no work is possible, or workers die while they start.
+        They are taken as they are needed. Closing the iterator ends the workers. CourseError if a worker says that no
+        work is possible, or workers die while they start.
         """
         source = iter(jobs)
         try:
@@ -276,13 +267,9 @@ class LocalExecutor:
     lend: Callable[[], AbstractContextManager[Callable[[], socket.socket]]] | None = None
 
     def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
-        """Grade submissions; one that ends two processes is refused.
+        """Grade submissions, and give what each came to, as they come; one that ends two processes is refused.
 
-        Yields:
-            What grading each came to, as they come.
-
-        Raises:
-            CourseError: If no submission can be graded here.
+        CourseError if no submission can be graded here.
         """
         with self.lend() if self.lend else contextlib.nullcontext() as lend:
             # Judge and submission take turns: on one processor each finds in the caches what it left there.

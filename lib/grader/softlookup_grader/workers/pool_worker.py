@@ -31,12 +31,9 @@ def serve(
 ) -> None:
     """Do jobs until there are no more. A job that raises ends the process, so that the next one finds a clean one.
 
-    Args:
-        make: Gives a context that yields what does a job.
-        pipe: Jobs come from here and answers go there.
-        log: The file that takes what is printed.
-        umask: That of the process that asks, for this one is a fork of another.
-        processor: The one that it keeps to; None leaves that to the system.
+    ``make`` gives a context that yields what does a job. Jobs come from ``pipe``, and answers go there; ``log`` takes
+    what is printed. ``umask`` is that of the process that asks, for this one is a fork of another. It keeps to
+    ``processor``; None leaves that to the system.
     """
     os.umask(umask)
     if processor is not None:

@@ -37,13 +37,8 @@ def is_tensor(value: Any) -> bool:
 def cells(value: Any, known: dict[int, int] | None = None) -> int:
     """How many numbers something holds, as far as it says so: nothing is read but shapes and lengths.
 
-    Args:
-        value: What came back.
-        known: The counts of lists that were counted already, by identity: one that stands in several places, or in
-            itself, is looked through once.
-
-    Returns:
-        The count; of what has more than MAX_CELLS, any number above that.
+    Above MAX_CELLS it is any number above that. A list that stands in several places, or in itself, is looked through
+    once: ``known`` has the counts of lists by identity.
     """
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):
@@ -72,12 +67,8 @@ def _refuse_large(value: Any) -> None:
 def to_array(value: Any, top: bool = True) -> np.ndarray:
     """Take a tensor, an array, a number or a list of these as a plain numpy array.
 
-    Args:
-        value: What came back.
-        top: Whether it is the whole result, or an element of a list.
-
-    Raises:
-        Refused: If it is anything else, holds objects, text or complex numbers, or more than MAX_CELLS numbers.
+    Anything else, objects, text, complex numbers and more than MAX_CELLS numbers are Refused. ``top`` says that it is
+    the whole result, and not an element of a list.
     """
     if value is None:
         raise Refused(NOTHING if top else "a list that holds None")
@@ -143,11 +134,7 @@ def _stacked(value: list[Any] | tuple[Any, ...], top: bool) -> list[np.ndarray]:
 
 
 def to_arrays(result: Any, count: int) -> Arrays:
-    """Take a result apart into as many arrays as the task returns.
-
-    Raises:
-        Refused: If it does not come apart into that many.
-    """
+    """Take a result apart into as many arrays as the task returns; Refused if it does not come apart so."""
     if count == 1:
         return (to_array(result),)
     if result is None:

@@ -41,15 +41,7 @@ def called(obj: Callable[..., Any], case: Case, inputs: list[Any], results: int 
     A class is made with the sizes, gets the given weights in place of its own (gradients flow to them), and is called
     with what is left. A function that does the same, all in one call, will do as well. A kernel is recorded: of its
     record, two arrays, the judge makes the results; so it does of the record of a rank, which is handed ``dist``, too.
-
-    Args:
-        obj: What the student handed in.
-        case: The question.
-        inputs: What it is called with.
-        results: How many results a rank has.
-
-    Raises:
-        NoParameter: If the class makes no torch module, or one without these parameters or with others.
+    A class that makes no torch module, or one without these parameters or with others, raises NoParameter.
     """
     if case.grid:
         return record(obj, case.grid, inputs, in_any_order=True)

@@ -36,13 +36,9 @@ def is_candidate(value: Any) -> bool:
 
 
 def made(value: Any) -> Any:
-    """Make the callable that an argument stands for; anything else comes back as it is.
+    """Make the callable that {"candidate": kind, and what that kind is made of} stands for.
 
-    Args:
-        value: {"candidate": kind, and what that kind is made of}.
-
-    Raises:
-        KeyError: If there is no such kind.
+    The rest comes back as it is. An unknown kind is a KeyError.
     """
     if not is_candidate(value):
         return value
@@ -53,11 +49,8 @@ def made(value: Any) -> Any:
 def _decoder(masks: np.ndarray, table: np.ndarray, blend: float, repeat_bonus: float) -> Callable[..., Any]:
     """A model from ids (B, T) to logits (B, T, V): attention under given masks (L, N, T, T), residuals, tied logits.
 
-    Args:
-        masks: Which token may attend to which, for each layer and head.
-        table: (V, D).
-        blend: How much of the mean over all positions is added in the end.
-        repeat_bonus: What is added to the logit of the word that stands there.
+    ``table`` is (V, D); ``blend`` is how much of the mean over all positions is added in the end, and ``repeat_bonus``
+    what is added to the logit of the word that stands there.
     """
     import torch
 
@@ -82,12 +75,8 @@ def _decoder(masks: np.ndarray, table: np.ndarray, blend: float, repeat_bonus: f
 def _loss_of_model(shift: int, before: int, behind: int, turned: int, joined: bool) -> Callable[..., Any]:
     """A loss (model, ids) -> number; labels stand ``shift`` places behind the inputs, and come from ``turned`` rows on.
 
-    Args:
-        shift: By how much labels are shifted; the row's beginning follows its end.
-        before: How many places are cut off in front, of inputs and labels alike.
-        behind: How many are cut off at the end.
-        turned: By how many rows of the batch the labels are turned.
-        joined: Whether the next row's beginning follows a row's end instead; the end of the last row has no label.
+    ``before`` and ``behind`` places are cut off in front and at the end, of inputs and labels alike. A row's beginning
+    follows its own end; if ``joined``, the next row's does, and the end of the last row has no label.
     """
     import torch
 
@@ -105,11 +94,8 @@ def _loss_of_model(shift: int, before: int, behind: int, turned: int, joined: bo
 def _loss_of_logits(above: float, below: float, summed: bool, known: int | None) -> Callable[..., Any]:
     """A loss (logits, labels, pad_id) -> number, in which padding has a weight in the sum and one in the count.
 
-    Args:
-        above: The weight of a padded place in the sum.
-        below: Its weight in the count.
-        summed: Whether it is not divided at all.
-        known: The id that is taken for padding; None takes what it is given.
+    A padded place weighs ``above`` in the sum and ``below`` in the count. If ``summed``, it is not divided. The id
+    ``known`` is taken for padding; None takes the one that it is given.
     """
     import torch
 

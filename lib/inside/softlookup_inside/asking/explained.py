@@ -30,14 +30,9 @@ Shape = tuple[int, ...]
 
 
 def explained(error: BaseException, is_students: Callable[[str], bool]) -> str:
-    """Say what an exception means at the line that raised it.
+    """Say what an exception means at the line that raised it; ``is_students`` says whether a file is the student's.
 
-    Args:
-        error: The exception, as it was caught.
-        is_students: Whether a file is the student's.
-
-    Returns:
-        A sentence or two of ``MOST_LETTERS`` at most; empty where there is nothing sure to say.
+    A sentence or two of ``MOST_LETTERS`` at most; empty where there is nothing sure to say.
     """
     if type(error) not in _KINDS or not error.args or type(error.args[0]) is not str:
         return ""
@@ -50,13 +45,7 @@ def explained(error: BaseException, is_students: Callable[[str], bool]) -> str:
 
 
 def arguments_differ(error: BaseException, function: Any, count: int) -> str:
-    """Say that a function takes other arguments than a task hands over.
-
-    Args:
-        error: The exception that calling it has raised.
-        function: The function.
-        count: How many arguments it was called with.
-    """
+    """Say that a function, which was called with ``count`` arguments, takes others than a task hands over."""
     calls = error.__traceback__ is not None and type(error) is TypeError and type(function) is FunctionType
     code = function.__code__ if calls else None
     if code is None or code.co_flags & 0x0C or code.co_argcount == count:
@@ -93,11 +82,7 @@ def _last_place(error: BaseException, is_students: Callable[[str], bool]) -> tup
 
 
 class _Values:
-    """The values of names at a line.
-
-    Args:
-        frame: The frame that runs it.
-    """
+    """The values of names at the line that a frame runs."""
 
     def __init__(self, frame: FrameType) -> None:
         self.spaces = [space for space in (frame.f_locals, frame.f_globals) if _is_plain(space)]

@@ -55,11 +55,7 @@ class ClosedGates:
         self.open = False
 
     def refuse(self, dotted: str) -> NotAllowed:
-        """Note that a forbidden function was called.
-
-        Returns:
-            The exception to raise.
-        """
+        """Note that a forbidden function was called, and give the exception to raise."""
         self.used = self.used or dotted
         return NotAllowed(f"`{dotted}` is not allowed in this task: write it yourself")
 
@@ -71,11 +67,7 @@ _now: ClosedGates | None = None
 def closed(forbids: tuple[str, ...]) -> Iterator[ClosedGates]:
     """Close the gates in front of what a task forbids; afterwards everything is as it was.
 
-    Args:
-        forbids: Dotted names of functions, classes and packages. Names that stand for nothing here have no gate.
-
-    Yields:
-        What tells whether a gate was called.
+    ``forbids`` are dotted names of functions, classes and packages. Names that stand for nothing here have no gate.
     """
     global _now
     if _now is not None or not forbids:  # closed already: for several questions, or by an answer that calls check

@@ -16,10 +16,7 @@ from softlookup_inside.asking.case import LayerAnswer
 def layer_around(student_class: Any, call: Callable[..., Any], layer: LayerAnswer) -> Any:
     """Make a class with the student's own parameters whose forward pass is another's.
 
-    Args:
-        student_class: The student's class; anything else is replaced by ``call`` itself.
-        call: Takes the sizes, the parameters and the inputs, and gives the result.
-        layer: How many sizes, and which parameters.
+    Anything but a class is replaced by ``call`` itself, which takes the sizes, the parameters and the inputs.
     """
     if not isinstance(student_class, type):
         return call
@@ -40,11 +37,8 @@ def layer_around(student_class: Any, call: Callable[..., Any], layer: LayerAnswe
 def called_like(student_function: Any, call: Callable[..., Any]) -> Callable[..., Any]:
     """Let a function be called with the names that another's parameters have.
 
-    Names of parameters are the student's: what stands in for their function knows the order alone.
-
-    Args:
-        student_function: The student's function; where it has no parameters to read, names stay names.
-        call: What stands in for it.
+    Names of parameters are the student's: what stands in for their function knows the order alone. Where the student's
+    function has no parameters to read, names stay names.
     """
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     try:

@@ -12,12 +12,6 @@ def in_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Tensors come in as arrays, arrays go out as tensors, and floats keep the dtype of the first tensor of floats. Where
     no tensor comes in, nothing is changed. No gradient flows through it.
-
-    Args:
-        function: What takes and returns arrays.
-
-    Returns:
-        The function for both.
     """
 
     @functools.wraps(function)
@@ -32,12 +26,7 @@ def in_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def as_tensors(result: Any, inputs: Iterable[Any]) -> Any:
-    """Arrays, and those in lists and tuples, as tensors; floats get the dtype of the first float tensor given.
-
-    Args:
-        result: What a function gave.
-        inputs: What it was given.
-    """
+    """Arrays, and those in lists and tuples, as tensors; floats get the dtype of the first float tensor given."""
     floats = (value.dtype for value in inputs if is_tensor(value) and value.is_floating_point())
     return _tensor(result, next(floats, None))
 

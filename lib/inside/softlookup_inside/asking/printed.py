@@ -13,12 +13,7 @@ import numpy as np
 
 
 class Printed(io.TextIOBase):
-    """A text stream that hands what is written to a function, and has what programs ask of a standard stream.
-
-    Args:
-        keep: Gets each text.
-        name: "stdout" or "stderr".
-    """
+    """A text stream that hands what is written to a function, and has what programs ask of a standard stream."""
 
     encoding, errors = "utf-8", "replace"
 
@@ -32,12 +27,7 @@ class Printed(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        """Hand on a text.
-
-        Raises:
-            ValueError: If the stream is closed.
-            TypeError: If it is no text.
-        """
+        """Hand on a text: a ValueError if the stream is closed, a TypeError if it is no text."""
         if self.closed:
             raise ValueError("I/O operation on closed file.")
         if not isinstance(text, str):

@@ -47,8 +47,7 @@ class TimeIsUp(BaseException):
 class Clock:
     """Seconds that some code may take, in as many parts as it comes; what is done in its service does not count.
 
-    Args:
-        seconds: How long all parts together may take; None for as long as they like.
+    With None it may take as long as it likes.
     """
 
     def __init__(self, seconds: float | None) -> None:
@@ -260,16 +259,9 @@ def _fail(obj: Callable[..., Any], error: BaseException, arguments: int) -> Fail
 
 
 def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[str, ...] = ()) -> Answer:
-    """Ask the student's object one case.
+    """Ask the student's object one case, while the dotted names of ``forbids`` raise an exception.
 
-    Args:
-        obj: What the student handed in.
-        case: The question.
-        results: How many arrays the task returns.
-        forbids: Dotted names of what raises an exception meanwhile.
-
-    Returns:
-        The answer. Exceptions of the student's code become a failure; an interruption or a time limit passes through.
+    Exceptions of the student's code become a failure; an interruption or a time limit passes through.
     """
     inputs = inputs_for(case)
     arrays: Arrays | None = None

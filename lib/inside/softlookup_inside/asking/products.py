@@ -30,13 +30,9 @@ class Fed:
 
 @contextlib.contextmanager
 def counting(matrix: Any) -> Iterator[Fed]:
-    """Count the products with a matrix. Copies of it, and products outside of torch, are not seen.
+    """Count the products with a tensor that the student's object is called with, as far as they have come.
 
-    Args:
-        matrix: One of the tensors that the student's object is called with.
-
-    Yields:
-        The counts, as far as they have come.
+    Copies of it, and products outside of torch, are not seen.
     """
     fed = Fed()
     place, size = matrix.untyped_storage().data_ptr(), matrix.numel()

@@ -110,9 +110,7 @@ def _contents(cell: types.CellType) -> Any:
 def reached(obj: Any, stop: frozenset[str] = frozenset()) -> list[types.FunctionType]:
     """The functions that an answer consists of: its own, and those of the same module that it calls.
 
-    Args:
-        obj: The answer.
-        stop: Global names that are not followed (functions of other tasks).
+    Global names in ``stop`` are not followed (functions of other tasks).
     """
     functions: list[types.FunctionType] = []
     todo = functions_behind(obj)
@@ -136,9 +134,7 @@ def reached(obj: Any, stop: frozenset[str] = frozenset()) -> list[types.Function
 def standing_in(obj: Any, others: Mapping[str, Callable[[Any], Any]]) -> Iterator[None]:
     """Put other functions in place of some that an answer calls; afterwards all is as it was.
 
-    Args:
-        obj: The answer.
-        others: What makes a stand-in of the object that stood there (None if none did), by its global name.
+    ``others`` makes a stand-in of the object that stood there (None if none did), by its global name.
     """
     if not others:
         yield
@@ -170,11 +166,7 @@ def names_in(function: types.FunctionType) -> set[str]:
 
 @functools.cache
 def resolve(dotted: str) -> Any:
-    """What a dotted name stands for, None if there is no such thing.
-
-    Args:
-        dotted: "torch.nn.functional.softmax".
-    """
+    """What a dotted name ("torch.nn.functional.softmax") stands for, None if there is no such thing."""
     parts = dotted.split(".")
     for cut in range(len(parts) - 1, 0, -1):
         try:
@@ -191,18 +183,11 @@ def resolve(dotted: str) -> Any:
 
 
 def shortcut(obj: Callable[..., Any], forbids: tuple[str, ...], stop: frozenset[str] = frozenset()) -> str | None:
-    """Find a forbidden name in an answer.
+    """Find a forbidden dotted name in an answer; None if there is none.
 
     By name where it stands as an attribute (``torch.softmax``, ``x.softmax``), and by identity where a global is an
-    alias of it. This keeps honest people honest; it is no barrier against somebody who hides a call.
-
-    Args:
-        obj: The answer.
-        forbids: Dotted names.
-        stop: Names of other tasks' functions, which are not followed.
-
-    Returns:
-        The dotted name that was found, or None.
+    alias of it. This keeps honest people honest; it is no barrier against somebody who hides a call. Names in ``stop``,
+    other tasks' functions, are not followed.
     """
     if not forbids:
         return None

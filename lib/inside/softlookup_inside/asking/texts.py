@@ -45,12 +45,7 @@ class _Room:
 def to_texts(result: Any, count: int) -> Arrays:
     """Take an answer of words and numbers as arrays of bytes, one for each result.
 
-    Args:
-        result: What the student's function returned.
-        count: How many results the task returns.
-
-    Raises:
-        Refused: If it holds anything else, or too much, or does not come apart into that many.
+    It is Refused if it holds anything else, or too much, or does not come apart into that many.
     """
     if count == 1:
         return (to_bytes(result),)
@@ -62,16 +57,10 @@ def to_texts(result: Any, count: int) -> Arrays:
 
 
 def to_bytes(value: Any) -> np.ndarray:
-    """Write a value as the bytes of its JSON text.
+    """Write a value as the bytes of its JSON text: uint8, one axis.
 
-    Args:
-        value: Text, whole numbers, lists, tuples and dictionaries of these; arrays of whole numbers count as lists.
-
-    Returns:
-        The bytes, uint8, one axis.
-
-    Raises:
-        Refused: If it is anything else, or too large; the message says what was got.
+    It may be text, whole numbers, lists, tuples and dictionaries of these; arrays of whole numbers count as lists.
+    Anything else, or more than there is room for, is Refused with a message that says what was got.
     """
     if value is None:
         raise Refused(NOTHING)
@@ -120,16 +109,10 @@ def _strange(value: Any) -> str:
 
 
 def to_value(array: np.ndarray) -> Any:
-    """Read bytes back, for words about them.
+    """Read bytes back, for words about them: dictionaries again, tuples as lists (as tuples where they are keys).
 
-    Args:
-        array: What to_bytes wrote, or anything that a submission sent in its place.
-
-    Returns:
-        The value: dictionaries again, tuples as lists (as tuples where they are keys).
-
-    Raises:
-        ValueError: If it is not what to_bytes writes, byte for byte.
+    What to_bytes would not have written, byte for byte, is a ValueError: a submission may have sent anything in its
+    place.
     """
     if array.dtype != np.uint8 or array.ndim != 1 or array.size > 8 * (MAX_CHARACTERS + MAX_ITEMS):
         raise ValueError("these are no bytes of a text")
@@ -174,12 +157,9 @@ def _cut(text: str, most: int) -> str:
 
 
 def difference(got: np.ndarray, expected: np.ndarray, reveals: bool = True) -> str:
-    """Say where two answers first differ, as the end of a sentence.
+    """Say where two answers, as bytes, first differ, as the end of a sentence.
 
-    Args:
-        got: The student's bytes.
-        expected: The right ones.
-        reveals: Whether the message may contain the right one.
+    ``reveals`` says that it may contain the right one.
     """
     try:
         got_value, expected_value = to_value(got), to_value(expected)

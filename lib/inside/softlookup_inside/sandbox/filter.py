@@ -129,13 +129,9 @@ _RETURNS = {
 
 
 def program(machine: str) -> bytes | None:
-    """Write the filter.
+    """Write the filter for what platform.machine() says: its instructions, 8 bytes each.
 
-    Args:
-        machine: What platform.machine() says.
-
-    Returns:
-        Its instructions, 8 bytes each; None for machines whose calls have other numbers.
+    None for machines whose calls have other numbers.
     """
     if machine not in _MACHINES:
         return None
@@ -206,14 +202,7 @@ def program(machine: str) -> bytes | None:
 def install(libc: Any) -> bool:
     """Put the filter on this process for good. It must have given up new privileges before.
 
-    Args:
-        libc: The C library.
-
-    Returns:
-        Whether there is a filter for this machine.
-
-    Raises:
-        OSError: If the kernel refuses it.
+    It says whether there is a filter for this machine; OSError if the kernel refuses it.
     """
     written = program(platform.machine())
     if written is None:

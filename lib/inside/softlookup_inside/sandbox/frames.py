@@ -59,28 +59,20 @@ class HeaderPart:
 
 
 def part(header: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> HeaderPart:
-    """Write a part of a header for many frames.
+    """Write a part of a header, with at least one key, for many frames.
 
-    Args:
-        header: What JSON can hold, with at least one key.
-        arrays: Arrays of booleans, integers or floats, of any strides.
-
-    Raises:
-        FrameError: If an array is of another kind, or the header is not plain.
+    Arrays are of booleans, integers or floats, of any strides. FrameError if one is of another kind, or the header is
+    not plain.
     """
     record, body = _laid_out(arrays)
     return HeaderPart(_json(header)[1:-1], _json(record), body)
 
 
 def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] | HeaderPart = ()) -> bytes:
-    """Make a frame.
+    """Make a frame; the header is what JSON can hold, and its key "arrays" is ours.
 
-    Args:
-        header: What JSON can hold. The key "arrays" is ours.
-        arrays: Arrays of booleans, integers or floats, of any strides; or another part of the header, with its arrays.
-
-    Raises:
-        FrameError: If an array is of another kind, or the frame would be too large.
+    Arrays are of booleans, integers or floats, of any strides; or another part of the header, with its arrays.
+    FrameError if one is of another kind, or the frame would be too large.
     """
     if isinstance(arrays, HeaderPart):
         inside = [text for text in (_json(header)[1:-1], arrays.text, f'"arrays": {arrays.record}') if text]
@@ -114,11 +106,7 @@ def _json(value: Any) -> str:
 
 
 def weight(arrays: Sequence[np.ndarray]) -> int:
-    """How many bytes arrays have in a frame.
-
-    Raises:
-        FrameError: If one of them cannot travel.
-    """
+    """How many bytes arrays have in a frame; FrameError if one of them cannot travel."""
     return sum(array.size * _written(array.dtype).itemsize for array in arrays)
 
 
@@ -131,17 +119,9 @@ def _written(dtype: np.dtype) -> np.dtype:
 
 
 def sizes(head: bytes, body_bytes: int = BODY_BYTES) -> tuple[int, int]:
-    """Read the first 16 bytes.
+    """Read the first 16 bytes: how many the header and the body have.
 
-    Args:
-        head: They.
-        body_bytes: The most that arrays may have.
-
-    Returns:
-        The bytes of the header and of the body.
-
-    Raises:
-        FrameError: If they are no frame's, or announce more than may be.
+    FrameError if they are no frame's, or announce more than may be; the body may have ``body_bytes``.
     """
     if len(head) != _HEAD.size:
         raise FrameError(f"a frame begins with {_HEAD.size} bytes, got {len(head)}")
@@ -154,17 +134,10 @@ def sizes(head: bytes, body_bytes: int = BODY_BYTES) -> tuple[int, int]:
 
 
 def unpack(header: bytes, body: bytes) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """Take a frame apart.
+    """Take a frame apart, the header's JSON text in UTF-8 and the arrays' bytes.
 
-    Args:
-        header: The JSON text, in UTF-8.
-        body: The arrays' bytes.
-
-    Returns:
-        The header, without "arrays", and the arrays, each with memory of its own.
-
-    Raises:
-        FrameError: If anything is not as it should be.
+    It gives the header, without "arrays", and the arrays, each with memory of its own. FrameError if anything is not as
+    it should be.
     """
     try:
         record = json.loads(header.decode("utf-8"))
@@ -211,14 +184,8 @@ def _kind(entry: Any) -> tuple[np.dtype, tuple[int, ...]]:
 def plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
     """Write a value so that JSON can hold it; arrays go into the list, and a number stands for each.
 
-    Args:
-        value: None, a boolean, a number, text, an array, or lists, tuples and dicts of these; keys are text, whole
-            numbers, or tuples of these.
-        arrays: Is added to.
-        depth: How deep it lies.
-
-    Raises:
-        FrameError: If it is anything else, or too deep.
+    It may be None, a boolean, a number, text, an array, or lists, tuples and dicts of these; keys are text, whole
+    numbers, or tuples of these. FrameError if it is anything else, or too deep.
     """
     if depth > MAX_DEPTH:
         raise FrameError(f"a value is nested more than {MAX_DEPTH} deep")
@@ -240,11 +207,7 @@ def plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
 
 
 def value_of(record: Any, arrays: Sequence[np.ndarray], depth: int = 0) -> Any:
-    """Read back what plain wrote.
-
-    Raises:
-        FrameError: If it is not what plain writes.
-    """
+    """Read back what plain wrote; FrameError if it is not what plain writes."""
     if depth > MAX_DEPTH:
         raise FrameError(f"a value is nested more than {MAX_DEPTH} deep")
     if record is None or type(record) in (bool, int, float, str):
@@ -281,12 +244,7 @@ def extent(value: Any) -> int:
 
 
 class Channel:
-    """One end of the connection.
-
-    Args:
-        link: A connected stream socket.
-        body_bytes: The most that arrays of one frame may have.
-    """
+    """One end of the connection, a connected stream socket; arrays of one frame may have ``body_bytes``."""
 
     def __init__(self, link: socket.socket, body_bytes: int = BODY_BYTES) -> None:
         self.link, self.body_bytes = link, body_bytes
@@ -294,17 +252,10 @@ class Channel:
     def send(
         self, header: Mapping[str, Any], arrays: Sequence[np.ndarray] | HeaderPart = (), deadline: float | None = None
     ) -> None:
-        """Send a frame.
+        """Send a frame, as ``pack`` makes it.
 
-        Args:
-            header: What JSON can hold.
-            arrays: Its arrays; or another part of the header, with its arrays.
-            deadline: By when it has to be gone, by time.monotonic; None waits for ever.
-
-        Raises:
-            ConnectionClosed: If nobody is there to take it.
-            TooLate: If it is not taken in time.
-            FrameError: If it cannot be packed.
+        ``deadline`` is by when it has to be gone, by time.monotonic; None waits for ever. ConnectionClosed if nobody is
+        there to take it; TooLate if it is not taken in time; FrameError if it cannot be packed.
         """
         data = memoryview(pack(header, arrays))
         while data:
@@ -319,13 +270,8 @@ class Channel:
     def receive(self, deadline: float | None = None) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Wait for a frame.
 
-        Args:
-            deadline: By when all of it has to be there, by time.monotonic; None waits for ever.
-
-        Raises:
-            ConnectionClosed: If the other side is gone.
-            TooLate: If it does not come in time.
-            FrameError: If what comes is no frame.
+        ``deadline`` is by when all of it has to be there, by time.monotonic; None waits for ever. ConnectionClosed if
+        the other side is gone; TooLate if it does not come in time; FrameError if what comes is no frame.
         """
         n_header, n_body = sizes(self._exactly(_HEAD.size, deadline), self.body_bytes)
         return unpack(self._exactly(n_header, deadline), self._exactly(n_body, deadline))

@@ -147,15 +147,9 @@ class CellShell:
         )
 
     def run(self, source: str, seconds: float, room: int) -> tuple[list[dict[str, Any]], str]:
-        """Run a cell.
+        """Run a cell: so many seconds by the clock, and so many characters of output that are kept.
 
-        Args:
-            source: Its text.
-            seconds: How long it may take by the clock.
-            room: How many characters of output are kept.
-
-        Returns:
-            Its outputs, and what went wrong in a few words: the exception's name, "time", or nothing.
+        It gives its outputs, and what went wrong in a few words: the exception's name, "time", or nothing.
         """
         self.cell_outputs = outputs = _Kept(room)
         trouble = ""
@@ -172,14 +166,9 @@ class CellShell:
         return outputs.done(), trouble
 
     def value(self, expression: str, seconds: float) -> tuple[bool, Any, str]:
-        """Look something up among what the cells defined.
+        """Look an expression, mostly a name, up among what the cells defined.
 
-        Args:
-            expression: A name, mostly.
-            seconds: How long it may take.
-
-        Returns:
-            Whether it is there, what it is, and why it is not.
+        It says whether it is there, what it is, and why it is not.
         """
         try:
             with time_limit(seconds):

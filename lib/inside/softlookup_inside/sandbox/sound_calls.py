@@ -18,15 +18,10 @@ Ask = Callable[[dict[str, Any], list[np.ndarray]], tuple[dict[str, Any], list[np
 
 
 def stand_in(task_id: str, ask: Ask, in_torch: bool = False) -> Callable[..., Any]:
-    """Make what stands in for one function.
+    """Make what stands in for the function of an earlier task, for torch tensors and numpy arrays.
 
-    Args:
-        task_id: The earlier task.
-        ask: Sends a frame to the judge and waits for its answer.
-        in_torch: Whether it gives tensors when it is given numbers alone.
-
-    Returns:
-        A function for torch tensors and numpy arrays; gradients flow through it.
+    Gradients flow through it. ``ask`` sends a frame to the judge and waits for its answer. ``in_torch``: it gives
+    tensors when it is given numbers alone.
     """
 
     def call(*args: Any, **named: Any) -> Any:

@@ -26,13 +26,7 @@ from softlookup_inside.sandbox.sound_calls import stand_in
 
 
 class Inside:
-    """What answers the judge.
-
-    Args:
-        link: The connection to the judge.
-        shell: Runs cells.
-        output_bytes: How much output of a cell is kept.
-    """
+    """What answers the judge; ``output_bytes`` of a cell's output are kept."""
 
     def __init__(self, link: socket.socket, shell: CellShell, output_bytes: int) -> None:
         self.line, self.shell, self.output_bytes = frames.Channel(link), shell, output_bytes

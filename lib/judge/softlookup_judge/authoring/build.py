@@ -56,11 +56,7 @@ class NoCheckout(FileNotFoundError):
 def find_root(start: Path | None = None) -> Path:
     """The checkout: the nearest folder upwards that holds ``_config.yml`` and ``solutions/``.
 
-    Args:
-        start: Where to begin; the current folder if None. The library's own checkout is tried last.
-
-    Raises:
-        NoCheckout: If there is none.
+    None starts at the current folder. The library's own checkout is tried last; NoCheckout if there is none.
     """
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents, *Path(__file__).resolve().parents):
@@ -95,21 +91,17 @@ def read_solution(
     catalogue: Catalogue = STANDARD,
     places: Mapping[str, str] | None = None,
 ) -> NotebookNode:
-    """Read a hand-written solution as the notebook that nbgrader calls the source.
+    """Read a solution, a jupytext percent file of the checkout, as the notebook that nbgrader calls the source.
 
-    Args:
-        path: A jupytext percent file, in a folder of the checkout. The cells of the catalogue's own tasks for its
-            assignment are added; an assignment of a course's own has no file here. A cell with a title is one of
-            nbgrader's, and the title is its name: the answer to a task ("04-scale"), behind which its check is put; a
-            written answer, with its points; any other is locked.
-        variants: Which variant of each task; the public ones if None.
-        last_help: The last step of help that the course allows; empty for all.
-        catalogue: The tasks that there are.
-        places: Where the library and the book are (see ``addresses``); as the checkout says if None.
+    The cells of the catalogue's own tasks for its assignment are added; an assignment of a course's own has no file
+    here. A cell with a title is one of nbgrader's, and the title is its name: the answer to a task ("04-scale"), behind
+    which its check is put; a written answer, with its points; any other is locked.
 
-    Returns:
-        The notebook: no outputs, cell ids from grade ids or positions, nothing of jupytext's in it. Before its first
-        code stands the cell that looks for the library.
+    The notebook has no outputs, cell ids from grade ids or positions, and nothing of jupytext's. Before its first code
+    stands the cell that looks for the library.
+
+    Without ``variants`` every task is the public one. ``last_help`` is the last step of help that the course allows;
+    empty for all. ``places`` says where the library and the book are (see ``addresses``); as the checkout does if None.
     """
     places = addresses(path.resolve().parents[1]) if places is None else places
     chosen = draw_variants(None, catalogue=catalogue) if variants is None else dict(variants)
@@ -196,13 +188,9 @@ def _for_nbgrader(
 
 
 def read_ungraded(path: Path) -> NotebookNode:
-    """Read the source of a notebook that is not graded: nothing is filled in, and nothing taken out.
+    """Read the source, a jupytext percent file, of a notebook that is not graded: nothing is filled in or taken out.
 
-    Args:
-        path: A jupytext percent file.
-
-    Returns:
-        The notebook: no outputs, cell ids from positions, nothing of jupytext's in it.
+    It has no outputs, cell ids from positions, and nothing of jupytext's.
     """
     notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), language_info=NotebookNode(name="python"))
@@ -215,11 +203,9 @@ def read_ungraded(path: Path) -> NotebookNode:
 
 
 def make_release(source: NotebookNode, config: Any = None) -> NotebookNode:
-    """Take the solutions out with nbgrader's own preprocessors.
+    """Take the solutions out with nbgrader's own preprocessors; ``source`` is left as it is.
 
-    Args:
-        source: The notebook with solutions; it is left as it is.
-        config: A course's nbgrader configuration, which may say what stands in the place of an answer.
+    ``config`` is a course's nbgrader configuration, which may say what stands in the place of an answer.
     """
     notebook = copy.deepcopy(source)
     resources: dict[str, Any] = {"nbgrader": {"assignment": "", "notebook": "", "student": "."}}
@@ -244,14 +230,9 @@ def notebook_text(notebook: NotebookNode) -> str:
 
 
 def build_exercises(root: Path, check: bool = False) -> list[Path]:
-    """Bring exercises/ up to date with solutions/.
+    """Bring exercises/ up to date with solutions/; with ``check`` only look.
 
-    Args:
-        root: The checkout.
-        check: Write nothing, only look.
-
-    Returns:
-        The exercises that were not up to date, and those that no solution stands behind.
+    It gives the exercises that were not up to date, and those that no solution stands behind.
     """
     stale: list[Path] = []
     targets: set[Path] = set()

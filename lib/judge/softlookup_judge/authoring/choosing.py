@@ -23,20 +23,11 @@ def chosen_tasks(notebook: NotebookNode) -> list[str]:
 
 
 def choose(notebook: NotebookNode, drop: Iterable[str] = (), points: Mapping[str, float] | None = None) -> NotebookNode:
-    """Leave tasks out of a source notebook, and change the points of others.
+    """Leave tasks out of a source notebook, and change the points of others, by their ids ("04.scale").
 
-    An answer that later cells use stays in the notebook, solved and locked.
-
-    Args:
-        notebook: The source, with solutions; it is left as it is.
-        drop: The tasks to leave out, "04.scale".
-        points: Points by task.
-
-    Returns:
-        The notebook with heading, answer and check of the dropped tasks gone, and its table of tasks to match.
-
-    Raises:
-        BadChoice: If a task is not in the notebook, points are negative or no number, or nothing would be left.
+    Heading, answer and check of the dropped tasks are gone, and the table of tasks matches; ``notebook`` is left as it
+    is. An answer that later cells use stays in the notebook, solved and locked. BadChoice if a task is not in the
+    notebook, points are negative or no number, or nothing would be left.
     """
     points, drop = dict(points or {}), set(drop)
     known = chosen_tasks(notebook)

@@ -87,17 +87,9 @@ def cell_of(task_id: str) -> str:
 
 
 def markdown(text: str, chapter: int, chosen: Mapping[str, int], catalogue: Catalogue, book: str = "") -> str:
-    """Fill the places in a Markdown cell.
+    """Fill the places in a Markdown cell; a ValueError if one names nothing that exists.
 
-    Args:
-        text: The cell.
-        chapter: The notebook's number.
-        chosen: Which variant of each task.
-        catalogue: The tasks that there are.
-        book: Where the rendered book is on the web; empty where links lead to the one of the same checkout.
-
-    Raises:
-        ValueError: If a place names nothing that exists.
+    ``book`` is where the rendered book is on the web; empty where links lead to the one of the same checkout.
     """
     values = constants(chosen, catalogue)
 
@@ -127,14 +119,8 @@ def markdown(text: str, chapter: int, chosen: Mapping[str, int], catalogue: Cata
 def code(text: str, chosen: Mapping[str, int], catalogue: Catalogue, task: Task | None = None) -> str:
     """Set the constants of the variant in code: lines that end in ``# variant TASK:NAME``; the comment is dropped.
 
-    Args:
-        text: The cell.
-        chosen: Which variant of each task.
-        catalogue: The tasks that there are.
-        task: The task that the cell answers; it is carried over to the variant's convention.
-
-    Raises:
-        ValueError: If such a line names no constant.
+    A line that names no constant is a ValueError. The cell that answers ``task`` is carried over to the variant's
+    convention.
     """
     values = constants(chosen, catalogue)
 

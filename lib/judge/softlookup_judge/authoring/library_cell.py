@@ -74,15 +74,8 @@ class BadSetting(ValueError):
 def addresses(root: Path, course: Path | None = None) -> dict[str, str]:
     """Read where the library and the book are, as ``_config.yml`` says: the checkout's, and over it a course's own.
 
-    Args:
-        root: The checkout.
-        course: A course's folder.
-
-    Returns:
-        "install", what pip installs the library from, and "book", the rendered book on the web; "" where not set.
-
-    Raises:
-        BadSetting: If a file is no YAML, ``softlookup_launch`` is no mapping, or an address is none.
+    "install" is what pip installs the library from, and "book" the rendered book on the web; "" where not set.
+    BadSetting if a file is no YAML, ``softlookup_launch`` is no mapping, or an address is none.
     """
     places = dict.fromkeys(PLACES, "")
     for folder in filter(None, (root, course)):
@@ -110,11 +103,9 @@ def _addresses_in(path: Path) -> dict[str, str]:
 def library_cell(chapter: int, install: str = "", book: str = "", last_help: str = "") -> NotebookNode:
     """Make the cell.
 
-    Args:
-        chapter: The notebook's number.
-        install: What pip installs the library from; where it is empty, the cell says what to do.
-        book: The rendered book on the web; where it is empty, links lead into the checkout.
-        last_help: The last step of help that the course allows, or "none"; where it is empty, all are given.
+    ``install`` is what pip installs the library from; where it is empty, the cell says what to do. ``book`` is the
+    rendered book on the web; where it is empty, links lead into the checkout. ``last_help`` is the last step of help
+    that the course allows, or "none"; where it is empty, all are given.
     """
     command = f"install --quiet --no-deps {install}"
     newer = f"run `%pip install --upgrade --no-deps {install}`" if install else RENEWS

@@ -8,16 +8,11 @@ from softlookup_judge.checking.catalogue import STANDARD, Catalogue
 
 
 def draw_variants(seed: str | None, student: str = "", catalogue: Catalogue = STANDARD) -> dict[str, int]:
-    """Choose a variant for every task that has more than one.
+    """Choose a variant, by number, for every task that has more than one.
 
-    Args:
-        seed: The course's secret. None is the public course: variant 0 everywhere.
-        student: Whose variants; empty for those of the whole course.
-        catalogue: The tasks that there are.
-
-    Returns:
-        Task id -> number of the variant. The same seed gives the same choice; without the seed it cannot be foretold.
-        A course with a secret never gets variant 0, whose solution is published.
+    ``seed`` is the course's secret; None is the public course: variant 0 everywhere. ``student`` is whose variants;
+    empty for those of the whole course. The same seed gives the same choice; without the seed it cannot be foretold. A
+    course with a secret never gets variant 0, whose solution is published.
     """
     chosen: dict[str, int] = {}
     for task in catalogue.tasks():

@@ -88,17 +88,11 @@ def bake(
     variants: bool = True,
     pairs: bool = False,
 ) -> bytes:
-    """Write down the questions that some tasks ask at home.
+    """Write down the questions that some tasks ask at home, as a safetensors file.
 
-    Args:
-        chosen: The tasks.
-        turned: Makes another question of one, which has the same answer; None leaves it out.
-        more: What is written down beside a task's questions: plain values and arrays.
-        variants: Whether all variants are written down, or the first alone.
-        pairs: Whether pairs of mistakes are written down, too.
-
-    Returns:
-        A safetensors file.
+    ``turned`` makes another question of one, which has the same answer, or None, which leaves it out; ``more`` gives
+    plain values and arrays that are written down beside a task's questions. Without ``variants`` only the first one is
+    written down.
     """
     from safetensors.numpy import save
 
@@ -164,11 +158,7 @@ def _pairs(variant: Variant, results: MistakeResults) -> tuple[list[list[str]], 
 
 
 def read(file: bytes) -> Baked:
-    """Read what ``bake`` wrote.
-
-    Returns:
-        Questions by task and variant, and what stands beside them.
-    """
+    """Read what ``bake`` wrote: questions by task and variant, and what stands beside them."""
     arrays = _Arrays()
     # safetensors' own reader is compiled, and is not there in a page of the book.
     arrays.by_number = _Stored(file)
@@ -180,12 +170,7 @@ def read(file: bytes) -> Baked:
 
 
 class _Questions(Mapping[tuple[str, int], TaskQuestions]):
-    """Questions by task and variant. A reader does one task of a notebook first: those of others need not be read.
-
-    Args:
-        rows: What is written down of each.
-        arrays: The arrays that stand there as numbers.
-    """
+    """Questions by task and variant. A reader does one task of a notebook first: those of others need not be read."""
 
     def __init__(self, rows: Mapping[tuple[str, int], Mapping[str, Any]], arrays: _Arrays) -> None:
         self._rows, self._arrays = rows, arrays
@@ -226,11 +211,7 @@ def _questions(row: Mapping[str, Any], arrays: _Arrays) -> TaskQuestions:
 
 
 class _Stored(dict[str, np.ndarray]):
-    """The arrays of a safetensors file, each made when it is asked for.
-
-    Args:
-        file: The file.
-    """
+    """The arrays of a safetensors file, each made when it is asked for."""
 
     def __init__(self, file: bytes) -> None:
         super().__init__()

@@ -86,17 +86,10 @@ class Catalogue:
         return {number: published(number).with_cells(added, place) for number, added in every}
 
     def tasks(self, number: int | None = None) -> tuple[Task, ...]:
-        """All graded tasks, in the order of the notebooks.
+        """All graded tasks, or one notebook's, in the order of the notebooks, each described once.
 
-        Args:
-            number: Only this notebook's.
-
-        Returns:
-            The tasks, each described once.
-
-        Raises:
-            KeyError: If no such notebook has tasks; the message lists those that have.
-            OwnTasksError: If a course's own tasks cannot be used as they are.
+        A notebook without tasks is a KeyError that lists those that have some; own tasks that cannot be used as they
+        are are an OwnTasksError.
         """
         if number is None:
             return tuple(task for number in self.numbers for task in self.tasks(number))
@@ -116,11 +109,7 @@ class Catalogue:
         return tuple(other for other in self.tasks(task.chapter) if other.id != task.id)
 
     def task(self, task_id: str) -> Task:
-        """The task of that id.
-
-        Raises:
-            UnknownTask: If there is none.
-        """
+        """The task of that id; UnknownTask if there is none."""
         head = str(task_id).split(".")[0]
         number = int(head) if head.isascii() and head.isdigit() else -1
         if number in self.numbers:
@@ -134,25 +123,14 @@ class Catalogue:
         raise UnknownTask(str(task_id), " or ".join(near))
 
     def variant(self, task_id: str, number: int = 0) -> Variant:
-        """A variant of the task of that id.
-
-        Raises:
-            UnknownTask: If there is no such task.
-        """
+        """A variant of the task of that id; UnknownTask if there is none."""
         return variant_of(self.task(task_id), number)
 
     def for_students(self, number: int, task_ids: Iterable[str]) -> bytes:
         """Write down what judges a course's own tasks beside a student's notebook, without solutions and oracles.
 
-        Args:
-            number: The notebook's number.
-            task_ids: The ids of the tasks that the notebook asks.
-
-        Returns:
-            A safetensors file; nothing if the notebook asks no own task.
-
-        Raises:
-            OwnTasksError: If a case of one, or an answer to it, holds what cannot be written down.
+        It is a safetensors file; nothing if the notebook asks no own task. A case or an answer that cannot be written
+        down is an OwnTasksError.
         """
         added, ids = self.course_tasks.assignments.get(number), set(task_ids)
         chosen = [task for task in self.own_tasks(number) if task.id in ids]
@@ -218,8 +196,7 @@ def catalogue_with(course_tasks: OwnTasks) -> Catalogue:
 def catalogue_of(folder: Path) -> Catalogue:
     """The tasks of a course: the library's and those in its folder ``tasks``; nothing in ``submitted/`` is looked at.
 
-    Raises:
-        OwnTasksError: If a file there is no text.
+    A file there that is no text is an OwnTasksError.
     """
     return catalogue_with(read_tasks(folder / FOLDER))
 
@@ -233,12 +210,9 @@ def here() -> Catalogue:
 def look(here: Path) -> OwnTasks:
     """Find the own tasks that belong to a folder: those of a course, or those beside a student's notebook.
 
-    Returns:
-        The tasks of the folder that SOFTLOOKUP_TASKS names; else of the course that the folder lies in; else what
-        judges own tasks beside a notebook in this folder.
-
-    Raises:
-        OwnTasksError: If SOFTLOOKUP_TASKS names no folder, or a file is no text.
+    They are those of the folder that SOFTLOOKUP_TASKS names; else of the course that the folder lies in; else what
+    judges own tasks beside a notebook in this folder. It is an OwnTasksError if SOFTLOOKUP_TASKS names no folder, or a
+    file is no text.
     """
     if named := os.environ.get(SETTING):
         if not Path(named).is_dir():

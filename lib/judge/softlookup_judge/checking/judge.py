@@ -32,19 +32,11 @@ def judge(
     names: bool = True,
     copied: Callable[[], bool] | None = None,
 ) -> CheckResult:
-    """Judge one answer.
+    """Judge one answer; wrong answers never raise.
 
-    Args:
-        variant: What is asked.
-        student: Where answers come from.
-        seed: Draws the inputs.
-        task_questions: The questions, where they have been drawn already; the seed is not looked at then.
-        reveals: Whether the wanted numbers may be shown, if the task allows it.
-        names: Whether the mistake is looked for; not where the verdict alone counts.
-        copied: Tells whether the code is a published answer to another variant; asked where no numbers tell it.
-
-    Returns:
-        The result; wrong answers never raise.
+    ``seed`` draws the inputs, unless there are ``task_questions``, drawn already. ``reveals``: the wanted numbers may
+    be shown, if the task allows it. ``names``: the mistake is looked for; not where the verdict alone counts.
+    ``copied`` tells whether the code is a published answer to another variant; it is asked where no numbers tell it.
     """
     task_questions = task_questions or questions(variant, seed)
     outcome, lent = _asked_and_scored(variant, student, task_questions)
@@ -147,17 +139,10 @@ def _overlooks(variant: Variant, student: Student) -> bool:
 def ask(
     variant: Variant, student: Student, task_questions: TaskQuestions, lent: tuple[str, ...] = ()
 ) -> list[tuple[Case, Answer, Arrays]]:
-    """Ask all questions.
+    """Ask all questions: each case with its answer and the right one.
 
-    Args:
-        variant: What is asked.
-        student: Where answers come from.
-        task_questions: The questions, with their right answers.
-        lent: The earlier tasks whose functions are lent to the answer.
-
-    Returns:
-        Each case with its answer and the right one. A blank answer is asked until its first core case; a first case
-        that is answered otherwise the second time stands there twice.
+    A blank answer is asked until its first core case; a first case that is answered otherwise the second time stands
+    there twice. ``lent`` are the earlier tasks whose functions are lent to the answer.
     """
     cases, rights = task_questions.cases, task_questions.rights
     rounds: list[tuple[Case, Answer, Arrays]] = []
@@ -200,13 +185,8 @@ def _without_gifts(alone: Asked, helped: Asked, student: Student, count: int) ->
     """The answers of a round with lent functions, less what these do not account for.
 
     An answer may turn right because a lent function gave what the student's own does not give. Where all of them gave
-    the same, it turned right because the code saw that it is lent to, and the answer without them counts.
-
-    Args:
-        alone: The answers without lent functions; fewer than asked if it is blank.
-        helped: The answers with them.
-        student: Tells whether the lent functions gave something else.
-        count: How many questions were asked, the repetition of the first one aside.
+    the same, it turned right because the code saw that it is lent to, and the answer without them counts. ``alone`` has
+    fewer answers than ``count``, the questions asked without the repetition of the first one, if it is blank.
     """
     counted = []
     for at, (case, answer, right) in enumerate(helped):

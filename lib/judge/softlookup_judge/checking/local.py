@@ -24,11 +24,8 @@ from softlookup_judge.judging.questions import questions_at_home
 def stand_in(variant: Variant, asking: str = "") -> Callable[..., Any]:
     """A sound function in place of a student's own, for torch tensors and numpy arrays alike.
 
-    Arguments that the task does not speak of (an extra ``dim=-1``) are left aside.
-
-    Args:
-        variant: The task whose function is lent, as the notebook asks for it.
-        asking: The frame of the question meanwhile: given numbers alone, the function gives what is used there.
+    Arguments that the task does not speak of (an extra ``dim=-1``) are left aside. ``asking`` is the frame of the
+    question meanwhile: given numbers alone, the function gives what is used there.
     """
     import torch
 
@@ -82,11 +79,8 @@ def _cells_of(obj: Any) -> set[str]:
 class LocalStudent:
     """Answers from an object in this process.
 
-    Args:
-        variant: What is asked.
-        obj: The answer.
-        known: Which variants the notebook asks for in earlier tasks, by id, as far as that is known.
-        clock: How long the student's code may take altogether; the judge's own work does not count.
+    ``known`` is which variants the notebook asks for in earlier tasks, by id, as far as that is known; ``clock`` how
+    long the student's code may take altogether: the judge's own work does not count.
     """
 
     def __init__(

@@ -17,12 +17,8 @@ _SEEDS = (HOME_SEED, 11)
 def problems(task: Task) -> list[str]:
     """What is wrong with a task, in all variants: at home, and with other inputs, as in grading.
 
-    Args:
-        task: The task, with its published solution at hand.
-
-    Returns:
-        A sentence for each problem; none if the answer agrees with the oracle in every case, and every known mistake is
-        rejected and named.
+    A sentence for each problem; none if the answer agrees with the oracle in every case, and every known mistake is
+    rejected and named. The task's published solution has to be at hand.
 
     Book: instructors_task.html#instructors-task-test.
     """

@@ -50,12 +50,7 @@ class Difference:
 
 
 def tolerance(got: np.ndarray, case: Case) -> float:
-    """The tolerance for one result; a case's own goes first.
-
-    Args:
-        got: The result.
-        case: The question.
-    """
+    """The tolerance for one result; a case's own goes first."""
     if case.tolerance is not None:
         # An answer that went through float32 is held to what float32 can do, however strict the case is; but not one
         # of messages, whose bytes count: float32 in place of float64 halves them.
@@ -98,13 +93,7 @@ def _room(expected: np.ndarray, tol: float, case: Case) -> np.ndarray:
 def first_difference(got: Arrays, expected: Arrays, case: Case) -> Difference | None:
     """Find what differs first: a shape, then a NaN, then a value, then the kind of numbers.
 
-    Args:
-        got: The results.
-        expected: The right ones; a text's bytes.
-        case: What was asked; it knows the tolerance.
-
-    Returns:
-        The difference, None if all results agree.
+    None if all results agree.
     """
     for i, (g, w) in enumerate(zip(got, expected, strict=True)):
         if case.frame == "text":

@@ -106,20 +106,14 @@ def turned(value: Any) -> Any:
 def conventions(
     task_id: str, required: int, names: Sequence[str], returns: int, varies: Mapping[str, Any]
 ) -> tuple[Convention, ...]:
-    """The conventions of a task's variants, always the same ones in the same order.
+    """The conventions of a task's variants, always the same ones in the same order; ``MOST`` of them at most.
 
-    Args:
-        task_id: The task; it decides which of many possible conventions are taken.
-        required: How many of its parameters have no default: only these change places.
-        names: The names of its parameters.
-        returns: How many results it has.
-        varies: What may vary, as it stands beside the solution: ``turned`` (names of parameters), ``results`` (the
-            numbers of the results that may be transposed), ``times`` (what is counted more than once), ``order``
-            (false where the arguments keep their places), and ``never`` (layouts under which the published answer
-            would be right as it stands, since the transposed product is the product of the transposed, exchanged).
-
-    Returns:
-        At most ``MOST``, each with another body of the answer as far as there are so many.
+    Each has another body of the answer as far as there are so many; the task's id decides which of many are taken. Only
+    the ``required`` parameters, those without a default, change places. ``varies`` stands beside the solution:
+    ``turned`` (names of parameters), ``results`` (the numbers of the results that may be transposed), ``times`` (what
+    is counted more than once), ``order`` (false where the arguments keep their places), and ``never`` (layouts under
+    which the published answer would be right as it stands, since the transposed product is the product of the
+    transposed, exchanged).
     """
     orders = list(_orders(required)) if varies.get("order", True) else []
     places = [names.index(name) for name in varies.get("turned", ())]

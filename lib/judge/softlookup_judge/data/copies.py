@@ -13,10 +13,6 @@ def code_of(source: str, name: str) -> CodeType | None:
     """The compiled code of a function that a cell defines, None where the cell does not define it, or is no Python.
 
     The cell is compiled and never run.
-
-    Args:
-        source: The cell.
-        name: The function.
     """
     try:
         tree = ast.parse(source)
@@ -32,12 +28,7 @@ def code_of(source: str, name: str) -> CodeType | None:
 
 
 def is_copy(variant: Variant, code: CodeType | None) -> bool:
-    """Whether some code is that of another variant's published solution; names and comments aside.
-
-    Args:
-        variant: What was asked.
-        code: The code of a student's function.
-    """
+    """Whether some code is that of another variant's published solution; names and comments aside."""
     if code is None:
         return False
     steps = list(_steps(code))

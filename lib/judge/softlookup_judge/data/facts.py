@@ -28,15 +28,7 @@ def facts_of(task: Task) -> dict[str, Any]:
 
 
 def task_from(facts: Mapping[str, Any], prepared: Prepared | None = None) -> Task:
-    """Make a task of what ``facts_of`` gave.
-
-    Args:
-        facts: Its facts.
-        prepared: What judges it, where its questions are known beforehand.
-
-    Returns:
-        A task that can be judged with its questions, and draws none.
-    """
+    """Make a task of what ``facts_of`` gave: it can be judged with the questions in ``prepared``, and draws none."""
     tuples: dict[str, Any] = {name: tuple(facts[name]) for name in _TUPLES}
     return Task(
         **{name: facts[name] for name in (*_NAMES, "parts", "cells")},
@@ -75,10 +67,8 @@ class NotKnown(Exception):
 def by_table(task: Task, calls: Sequence[Sequence[Any]], missed: Callable[[], Any]) -> Callable[..., Any]:
     """A sound function of a task for the questions of one later task: it looks its results up.
 
-    Args:
-        task: The task whose function it is.
-        calls: Task id, arguments and result of each call that is known.
-        missed: Called where a call is not among them.
+    ``calls`` are task id, arguments and result of each call that is known; ``missed`` is called where a call is not
+    among them.
     """
     known = [(args, result) for name, args, result in calls if name == task.id]
     count = len(task.parameters)

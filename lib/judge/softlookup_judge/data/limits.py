@@ -30,9 +30,7 @@ RANKS_WITHIN_LIMITS = np.zeros(len(_COSTS_OF_RANKS), np.int64)
 def excess(case: Case, costs: Sequence[int]) -> np.ndarray:
     """By how much an answer exceeds its limits.
 
-    Args:
-        case: The question.
-        costs: What the answer costs, in the order of ``case.limits``; what comes after its last limit is free.
+    Costs stand in the order of ``case.limits``, and any after those are free.
     """
     limits = case.limits or ()
     limits += (None,) * (len(costs) - len(limits))

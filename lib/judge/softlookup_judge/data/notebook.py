@@ -36,11 +36,9 @@ def is_published(chapter: int) -> bool:
 
 
 def named_cells(path: Path) -> dict[str, tuple[str, str]]:
-    """The named code cells of a file of solutions, in their order.
+    """The named code cells of a file of solutions, in their order: a cell's source, and the name that it is taken from.
 
-    Returns:
-        By name, a cell's source and the name of the cell that it is taken from. ``# %% 90-split from 05-split`` takes a
-        cell from another chapter; others name themselves.
+    ``# %% 90-split from 05-split`` takes a cell from another chapter; others name themselves.
     """
     return _named_in(path.read_text(encoding="utf-8"), path.parent)
 
@@ -129,7 +127,7 @@ class Notebook:
         return origin.replace("-", ".", 1)
 
     def mistakes(self, task_id: str) -> tuple[Mistake, ...]:
-        """The known mistakes of a task, as they stand beside its solution.
+        """The known mistakes of a task, as they stand beside its solution; a ValueError if nothing is said of one.
 
         A line ``no-sqrt = ["scores / math.sqrt(width)", "scores"]`` names a mistake, what it replaces, and by what; a
         list of such pairs makes several edits. What is said of it stands in the table ``says`` of the same file, under
@@ -138,9 +136,6 @@ class Notebook:
         section of the chapter's page a mistake's verdict links to, where it is not the task's own.
 
         An answer that is taken from another chapter has its mistakes, too.
-
-        Raises:
-            ValueError: If nothing is said of a mistake.
         """
         origin = self.origin(task_id)
         if origin != task_id:
@@ -168,13 +163,9 @@ class Notebook:
         return tuple(mistakes)
 
     def help_texts(self, task_id: str) -> HelpTexts:
-        """The texts of a task's help, which stand in ``NN_topic.help.toml``.
+        """The texts of a task's help, which stand in ``NN_topic.help.toml``; a ValueError if nothing stands there.
 
-        Args:
-            task_id: The task, "04.scale". One that is taken from another chapter has its texts there.
-
-        Raises:
-            ValueError: If nothing stands there.
+        A task ("04.scale") that is taken from another chapter has its texts there.
         """
         origin = self.origin(task_id)
         if origin != task_id:
@@ -185,14 +176,9 @@ class Notebook:
         raise ValueError(f"{self.name}.help.toml has no table for {task_id}")
 
     def with_cells(self, added: OwnAssignment, place: str) -> "Notebook":
-        """This notebook with a course's own cells among its own.
+        """This notebook with a course's own cells among its own; an OwnTasksError if one has the name of another.
 
-        Args:
-            added: The course's own tasks of this notebook.
-            place: Their folder, for messages.
-
-        Raises:
-            OwnTasksError: If a cell has the name of another.
+        ``place`` is the folder of the own tasks, for messages.
         """
         names, after = list(self.named), added.after.replace(".", "-", 1)
         at = names.index(after) + 1 if after in self.named else len(names)
@@ -220,15 +206,11 @@ class Description:
     taken_from: "Description | None" = None
 
     def in_notebook(self, notebook: Notebook, before: Sequence[Task] = ()) -> Task:
-        """The task, with the facts and the known mistakes that stand beside its solution.
+        """The task, with the facts and the known mistakes that stand beside its solution in ``notebook``.
 
-        Args:
-            notebook: Where its solution stands. In the table ``tasks`` beside it stand name, title, points, minutes,
-                difficulty, anchor and the names of results; its page, if it is not the one of the solution's name.
-            before: The tasks that come before it.
-
-        Raises:
-            ValueError: If nothing stands there, or something is missing.
+        In the table ``tasks`` beside it stand name, title, points, minutes, difficulty, anchor and the names of
+        results; its page, if it is not the one of the solution's name. It is a ValueError if nothing stands there, or
+        something is missing. ``before`` are the tasks that come before it.
         """
         if self.taken_from is not None:
             there = self.taken_from.task
@@ -269,11 +251,9 @@ def in_order(descriptions: Iterable[Description], notebook: Notebook) -> tuple[T
 
 
 def described(task_id: str, **rest: Any) -> Description:
-    """Describe a task.
+    """Describe a task ("04.scale"): ``rest`` are the attributes of ``Task`` that are computed.
 
-    Args:
-        task_id: The task, "04.scale". Its name, title, points, known mistakes and such stand beside its solution.
-        rest: The other attributes of ``Task``: what is computed.
+    Its name, title, points, known mistakes and such stand beside its solution.
     """
     return Description(task_id, rest)
 

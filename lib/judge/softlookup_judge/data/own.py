@@ -68,8 +68,7 @@ class OwnTasks:
     def assignments(self) -> Mapping[int, OwnAssignment]:
         """The assignments that have own tasks, by number.
 
-        Raises:
-            OwnTasksError: If a file is missing or is no TOML, or two assignments have one number.
+        A file that is missing or no TOML, and two assignments with one number are an OwnTasksError.
         """
         by_name: dict[str, dict[str, str]] = {}
         for file, text in self.texts:
@@ -100,13 +99,9 @@ class OwnTasks:
 
 
 def read_tasks(folder: Path) -> OwnTasks:
-    """Read a folder of own tasks; nothing in it is run.
+    """Read a folder ``tasks`` of own tasks; nothing in it is run.
 
-    Args:
-        folder: The folder ``tasks``; one that does not exist holds no tasks.
-
-    Raises:
-        OwnTasksError: If a file is no text.
+    One that does not exist has no tasks. A file that is no text is an OwnTasksError.
     """
     texts = []
     for path in sorted(folder.glob("[0-9][0-9]_*")) if folder.is_dir() else []:

@@ -174,8 +174,7 @@ def _chips(difference: Difference, reveals: bool) -> str:
 def case_lists(cases: Sequence[tuple[str, str]]) -> str:
     """The cases of a check by what they came to: how many, with each mark, and their names, in a fold where it is long.
 
-    Args:
-        cases: What each is called, and what it came to: a key of ``CASE_MARKS``.
+    A case is what it is called, and what it came to: a key of ``CASE_MARKS``.
     """
     lines = []
     for kind, mark in CASE_MARKS.items():

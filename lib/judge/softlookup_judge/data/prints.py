@@ -13,10 +13,9 @@ _MOST = 1e30
 
 
 def printed(arrays: Arrays) -> float:
-    """The number that stands for some results: a sum of their cells, each times a factor of its own, and their shapes.
+    """The number that stands for some results.
 
-    Args:
-        arrays: The results.
+    It is a sum of their cells, each times a factor of its own, and their shapes.
     """
     cells = _cells(arrays)
     return float((_factors(cells.size) * cells).sum()) + _shapes(arrays)
@@ -25,10 +24,7 @@ def printed(arrays: Arrays) -> float:
 def fits(arrays: Arrays, numbers: np.ndarray, case: Case) -> np.ndarray:
     """Whether results agree with the numbers of others, within the tolerance of their case.
 
-    Args:
-        arrays: The results.
-        numbers: What ``printed`` gave of others, as floats of any width; NaN agrees with nothing.
-        case: The case.
+    ``numbers`` are what ``printed`` gave of others, as floats of any width; NaN agrees with nothing.
     """
     allowed = max((tolerance(array, case) for array in arrays), default=0.0)
     cells = _cells(arrays)

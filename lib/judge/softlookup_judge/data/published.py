@@ -71,8 +71,7 @@ def with_constants(variant: Variant, source: str) -> str:
 def planted(variant: Variant, slugs: Sequence[str]) -> str:
     """The published solution's cell with known mistakes in it, planted in the first order in which they fit.
 
-    Raises:
-        NoEdit: If they fit in no order, as where both replace the same place.
+    NoEdit if they fit in no order, as where both replace the same place.
     """
     return _first_order(variant, slugs, lambda source: _carried_over(variant, source))
 
@@ -100,12 +99,7 @@ def _first_order(variant: Variant, slugs: Sequence[str], finished: Callable[[str
 def with_earlier(variant: Variant, known: tuple[str, ...] = ()) -> str:
     """The published solution in the published convention, behind the functions of earlier tasks that it calls.
 
-    Args:
-        variant: Which variant's constants.
-        known: The known mistakes that are planted in it.
-
-    Raises:
-        NoEdit: If the mistakes do not fit in together.
+    The mistakes ``known`` are planted in it; NoEdit if they do not fit in together.
     """
     task, source = variant.task, _first_order(variant, known, str)
     beside = task.notebook.beside_task(task.id)
@@ -121,14 +115,9 @@ def _names_above(task: Task, source: str) -> dict[str, Any]:
 
 
 def with_habits(variant: Variant, slugs: tuple[str, ...]) -> Any:
-    """The published function of a task with habits in it; there are too many of them for all to be kept.
+    """The published function of a task with habits, and known mistakes, in it.
 
-    Args:
-        variant: Which variant's.
-        slugs: The habits, and known mistakes beside them.
-
-    Raises:
-        ValueError: If they do not fit in together.
+    A ValueError if they do not fit together. There are too many of them for all to be kept.
     """
     task, habits = variant.task, [slug for slug in slugs if slug.startswith(HABIT)]
     source = with_earlier(variant, tuple(slug for slug in slugs if slug not in habits))
@@ -146,15 +135,7 @@ def with_habits(variant: Variant, slugs: tuple[str, ...]) -> Any:
 
 @_cached
 def answer(variant: Variant, slugs: tuple[str, ...] = ()) -> Any:
-    """The published function of a task, with known mistakes planted in it.
-
-    Args:
-        variant: Which variant's.
-        slugs: The known mistakes; none gives the published one.
-
-    Raises:
-        NoEdit: If the mistakes do not fit in together.
-    """
+    """The published function of a task, with known mistakes planted in it; NoEdit if they do not fit in together."""
     return _made(variant.task, planted(variant, slugs), {})
 
 
@@ -179,12 +160,7 @@ def fit_together(variant: Variant, slugs: tuple[str, ...]) -> bool:
 
 
 def composed(variant: Variant, functions: Mapping[str, Any]) -> Any:
-    """The published function of a task, made of other functions than the published ones.
-
-    Args:
-        variant: Which variant's.
-        functions: What stands in place of functions of earlier tasks, by name.
-    """
+    """The published function of a task with other functions, by name, in place of those of earlier tasks."""
     return _made(variant.task, solution(variant), functions)
 
 

@@ -22,11 +22,7 @@ def _pair(ends: Ends) -> tuple[float, float]:
 
 
 def in_words(ranges: Mapping[str, Ends]) -> str:
-    """A sentence on the numbers that may come; empty where nothing is said of any.
-
-    Args:
-        ranges: The ends by the argument's name.
-    """
+    """A sentence on the numbers that may come, by the argument's name; empty where nothing is said of any."""
     clauses = [f"`{name}` {_clause(ends)}" for name, ends in ranges.items()]
     return f"Numbers that may come: {'; '.join(clauses)}." if clauses else ""
 
@@ -43,13 +39,8 @@ def _clause(ends: Ends) -> str:
 def at_ends(ranges: Mapping[str, Ends], names: Sequence[str], has_large: bool, cases: Sequence[Case]) -> Iterator[Case]:
     """The first core question with the numbers of one argument after another at each end of their range.
 
-    A number becomes the end itself. Of arrays and lists all numbers are multiplied, until the largest is the end.
-
-    Args:
-        ranges: The ends by the argument's name.
-        names: What the arguments are called, in order.
-        has_large: Whether the task has a part "large", which large numbers in arrays then belong to.
-        cases: The questions as the task writes them.
+    A number becomes the end itself. Of arrays and lists all numbers are multiplied, until the largest is the end. If
+    the task ``has_large``, a part "large", large numbers in arrays belong to that.
     """
     for name, ends in ranges.items():
         at = names.index(name)

@@ -19,20 +19,11 @@ class NotCarriedOver(ValueError):
 
 
 def carried_over(source: str, name: str, convention: Convention, *, torch: bool) -> str:
-    """A source under another convention.
+    """The cell that defines a function, with or without nbgrader's marks, under another convention.
 
-    Args:
-        source: A cell that defines the function, with or without nbgrader's marks.
-        name: The function.
-        convention: How the variant differs.
-        torch: Whether the function is given tensors; numpy's arrays otherwise.
-
-    Returns:
-        The cell, changed in its ``def`` line, at the beginning of the function's body and at its ``return`` lines.
-
-    Raises:
-        NotCarriedOver: If there is no such function, it calls itself, or it returns something that cannot be reordered.
-        SyntaxError: If the source is no Python.
+    It is changed in its ``def`` line, at the beginning of the function's body and at its ``return`` lines. ``torch``
+    says that the function is given tensors; numpy's arrays otherwise. NotCarriedOver if there is no such function, it
+    calls itself, or it returns something that cannot be reordered; SyntaxError if the source is no Python.
     """
     tree = ast.parse(source)
     function = next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name), None)

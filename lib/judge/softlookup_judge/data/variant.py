@@ -77,11 +77,9 @@ class Variant:
         return inspect.Signature(list(self.parameters.values()))
 
     def input_names(self, case: Case) -> list[str]:
-        """What a question's inputs are called.
+        """What a question's inputs are called: the oracle's names, which are those of the published function.
 
-        Returns:
-            A name for each of its arguments: the oracle's, which are those of the published function; for a layer the
-            names of its sizes, its parameters, and what it is called with.
+        For a layer they are the names of its sizes, its parameters, and what it is called with.
         """
         names = list(self.parameters)
         if case.parameters:
@@ -92,11 +90,9 @@ class Variant:
         return names[: len(case.args)]
 
     def result_names(self, case: Case) -> tuple[str, ...]:
-        """What a question's results are called.
+        """What a question's results are called: the task's names, or those of the inputs whose gradients are asked for.
 
-        Returns:
-            The task's names, or those of the inputs whose gradients are asked for. Of a parallel program all but the
-            last name, which is the traffic's, once for each rank.
+        Of a parallel program all but the last name, which is the traffic's, come once for each rank.
         """
         if case.world:
             *names, traffic = self.returns

@@ -43,15 +43,7 @@ _NAN_IN_KERNELS = (
 
 
 def described(case: Case, difference: Difference, names: tuple[str, ...], reveals: bool, rounds: Asked = ()) -> str:
-    """Where an answer first differs from the right one: got, tolerance, and what is wanted if it may be revealed.
-
-    Args:
-        case: The question.
-        difference: The difference.
-        names: What the results are called.
-        reveals: Whether the right result may be shown.
-        rounds: All questions, answers and right answers.
-    """
+    """Where an answer first differs from the right one: got, tolerance, and what is wanted if it may be revealed."""
     prefix = f'Case "{case.label}"'
     if difference.kind == "text":
         name = which(difference, names).removeprefix(" of ")

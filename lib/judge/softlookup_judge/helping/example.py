@@ -35,9 +35,8 @@ _WIDE = 100
 def work_through(variant: Variant, case: Case) -> Iterator[str]:
     """Run the published solution on a question and note the values that it names.
 
-    Yields:
-        Inputs, values on the way in the order in which they were computed, and results, in words, as lines of text. No
-        line of the solution is among them.
+    As lines of text: inputs, values on the way in the order in which they were computed, and results, in words. No line
+    of the solution is among them.
     """
     inputs, values = inputs_for(case), list[tuple[str, str]]()
     most = 0 if len(inputs) > MOST_INPUTS else SMALL if len(inputs) > 6 else LARGE

@@ -128,14 +128,7 @@ class Hint:
 
 
 def take_note(attempts: Attempts, variant: Variant, student: Student, result: CheckResult) -> CheckResult:
-    """Take note of a verdict, and add to it what it brings: a nudge after failures, other ways once it is right.
-
-    Args:
-        attempts: What happened with the task until now; is changed.
-        variant: What was asked.
-        student: The answer that was checked.
-        result: The verdict on it.
-    """
+    """Take note of a verdict, and add to it what it brings: a nudge after failures, other ways once it is right."""
     task = variant.task
     attempts.student, attempts.number, attempts.passed = student, variant.number, result.verdict == "pass"
     attempts.steps = max(attempts.steps, _steps_outside(task))
@@ -153,12 +146,7 @@ def take_note(attempts: Attempts, variant: Variant, student: Student, result: Ch
 
 
 def next_step(attempts: Attempts, variant: Variant) -> Hint:
-    """The next step of help on a task; once it is right, the other ways to write it.
-
-    Args:
-        attempts: What happened with the task until now; is changed.
-        variant: What the notebook asks for.
-    """
+    """The next step of help on a task; once it is right, the other ways to write it."""
     task = variant.task
     attempts.number = variant.number
     attempts.steps = max(attempts.steps, _steps_outside(task))
@@ -182,14 +170,8 @@ def next_step(attempts: Attempts, variant: Variant) -> Hint:
 def step_for_command(attempts: Attempts, variant: Variant, shown: HelpOnTask, again: bool) -> Hint:
     """The next step of help on the command line: one step for each answer, and no solution.
 
-    Args:
-        attempts: What happened with the task in this process; is changed.
-        variant: What the notebook asks for.
-        shown: The help that was shown before.
-        again: Whether the last step was about this very answer: then it is given once more, and no other.
-
-    Returns:
-        The step. For a right answer, and where the course gives no help, it says so.
+    ``again`` says that the last step was about this very answer: then it is given once more, and no other. For a right
+    answer, and where the course gives no help, the step says so.
     """
     task = variant.task
     if attempts.passed:

@@ -44,10 +44,6 @@ class WorldsApart:
     First a process is asked whole worlds (``ask_worlds``). When nothing of it is alive, for each rank a new one is
     asked what that rank does (``ask_rank``): it has to do the same, to the byte.
 
-    Args:
-        questions: Questions to whole worlds with their right answers.
-        count: How many results each rank has.
-
     Attributes:
         answers: The answers to the questions and, at the end, to the first one once more; as far as the first blank
             one of the core. Right ones are those of ranks that know of each other by messages alone.
@@ -60,11 +56,7 @@ class WorldsApart:
         self._worlds: list[_World] = []
 
     def ask_worlds(self, process: Student) -> None:
-        """Ask whole worlds and decoys.
-
-        Args:
-            process: What answers in a process of its own.
-        """
+        """Ask whole worlds and decoys."""
         self.answers, self._worlds = [], []
         rng, last = self._rng, len(self._questions) - 1
         for index, (case, expected) in enumerate(self._questions):
@@ -97,12 +89,7 @@ class WorldsApart:
         return bool(self._worlds_of(rank))
 
     def ask_rank(self, process: Student, rank: int) -> None:
-        """Ask one rank once more, with all its messages.
-
-        Args:
-            process: What answers in a new process, in which no other rank was ever asked.
-            rank: Which rank.
-        """
+        """Ask one rank once more, with all its messages, in a new process that was never asked about another rank."""
         worlds = self._worlds_of(rank)
         worlds = [worlds[i] for i in self._rng.permutation(len(worlds))]
         # Messages of worlds that may cost anything could hold what is asked in others: they come last. No message is
@@ -147,13 +134,7 @@ def _with_excess(answer: Answer, decoy: Answer) -> Answer:
 def decoy_of(case: Case, rank: int, rng: np.random.Generator) -> Case | None:
     """A world in which one rank has the inputs that it has in another, and all other ranks have different ones.
 
-    Args:
-        case: The question to the other world.
-        rank: Which rank keeps its inputs.
-        rng: Draws the inputs of all others: numbers of the same kind and range.
-
-    Returns:
-        The question; None where no rank has inputs that can be changed.
+    Those are drawn: numbers of the same kind and range. None where no rank has inputs that can be changed.
     """
     args = tuple(
         [entry if at == rank else _changed(entry, rng) for at, entry in enumerate(arg)]

@@ -40,11 +40,8 @@ class Call:
     def question(self, frame: str) -> tuple[Case, Arrays] | None:
         """The question that asks the student's own function for the same, and what the lent one gave.
 
-        Args:
-            frame: What arrays come in where the lent function was called.
-
-        Returns:
-            None where the arguments make no question, as where one of them is missing.
+        None where the arguments make no question, as where one of them is missing. ``frame`` is what arrays come in
+        where the lent function was called.
         """
         task = self.variant.task
         order = list(self.variant.parameters)[len(self.args) :]

@@ -51,14 +51,8 @@ def answers_of_kernel(
 ) -> Iterator[Answer]:
     """What a kernel gives for some questions, each of which is asked several times, in rounds of an order of their own.
 
-    Args:
-        variant: What is asked.
-        student: Where records come from.
-        cases: The questions.
-        rights: The right answers, where points depend on it: without points two rounds are enough.
-
-    Returns:
-        An answer for each question. A kernel whose records of one question are not the same to the byte has none.
+    An answer for each question. A kernel whose records of one question are not the same to the byte has none.
+    ``rights`` are there where points depend on it: without points two rounds are enough.
     """
     orders = np.random.default_rng(zlib.crc32(b"".join(_bytes_of(case) for case in cases)))
     first: dict[Case, Answer] = {}
@@ -105,13 +99,7 @@ def without_numbers(case: Case) -> Case:
 
 
 def settled(case: Case, answer: Answer, names: Sequence[str]) -> Answer:
-    """An answer whose arrays are results: where they are a kernel's record, it is run.
-
-    Args:
-        case: The question, with its numbers.
-        answer: What came back.
-        names: What the question's inputs are called.
-    """
+    """An answer whose arrays are results: where they are a kernel's record, it is run."""
     if not case.grid or answer.arrays is None:
         return answer
     try:
@@ -123,8 +111,7 @@ def settled(case: Case, answer: Answer, names: Sequence[str]) -> Answer:
 def results(case: Case, record: Arrays, names: Sequence[str] = ()) -> Arrays:
     """What a kernel writes, and the bytes by which it exceeds its limits.
 
-    Raises:
-        LaunchError: If it cannot be run to its end.
+    LaunchError if it cannot be run to its end.
     """
     arrays = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in case.args]
     for at in case.outputs:

@@ -21,13 +21,7 @@ from softlookup_judge.mistakes.habits import HABIT
 def right_answer(variant: Variant, *args: Any, **named: Any) -> Any:
     """The right answer to arguments that are given as a variant asks for them.
 
-    Args:
-        variant: What is asked.
-        args: The arguments, in the order of ``variant.parameters``.
-        named: Arguments by name.
-
-    Returns:
-        The result; a tuple where there are several.
+    A tuple where there are several results.
     """
     task, convention = variant.task, variant.convention
     if convention is None:
@@ -52,9 +46,7 @@ def results_of(result: Any, task: Task) -> Arrays:
 def expected_results(variant: Variant, case: Case) -> Arrays:
     """The right answer to a case: floats in float64, whole numbers, booleans and a text's bytes as they are.
 
-    Args:
-        variant: What is asked.
-        case: The question; its float arrays are taken to float64 first.
+    The case's float arrays are taken to float64 first.
     """
     args: list[Any] = []
     for i, arg in enumerate(case.args):
@@ -87,15 +79,9 @@ def expected_results(variant: Variant, case: Case) -> Arrays:
 
 
 def mistaken(variant: Variant, slugs: tuple[str, ...], case: Case) -> Arrays | None:
-    """What the published solution gives for a case with some mistakes in it.
+    """What the published solution gives for a case with some mistakes and habits in it.
 
-    Args:
-        variant: Which variant's solution.
-        slugs: The known mistakes, and habits.
-        case: The question.
-
-    Returns:
-        The arrays, or None where such code raises an exception, and where the mistakes do not fit in together.
+    None where such code raises an exception, and where they do not fit in together.
     """
     try:
         made = with_habits if any(slug.startswith(HABIT) for slug in slugs) else answer
@@ -115,13 +101,7 @@ def mistaken(variant: Variant, slugs: tuple[str, ...], case: Case) -> Arrays | N
 
 
 def of_other_variant(variant: Variant, other: Variant, case: Case) -> Arrays | None:
-    """What the right answer to another variant of a task gives in a question of this one; None where it raises.
-
-    Args:
-        variant: What was asked.
-        other: The variant whose right answer is taken.
-        case: The question, as it was asked.
-    """
+    """What the right answer to another variant of a task gives in a question of this one; None where it raises."""
     if variant.convention is None and other.convention is None:
         return expected_results(other, case)
     return mistaken(other, (), case)

@@ -37,10 +37,7 @@ class TaskQuestions:
 def questions(variant: Variant, seed: int, *, shuffled: bool = False) -> TaskQuestions:
     """Draw the questions of one check and answer them.
 
-    Args:
-        variant: What is asked.
-        seed: Draws the inputs, and the order.
-        shuffled: Whether they come in another order for each seed: an answer must not count its calls.
+    ``seed`` draws the inputs, and the order if it is ``shuffled``: an answer must not count its calls.
     """
     cases = draw(variant, seed)
     if shuffled:

@@ -22,11 +22,7 @@ from softlookup_judge.data.protocols import Student
 
 
 class _RankFailed(Exception):
-    """A rank has no answer.
-
-    Args:
-        failure: Why.
-    """
+    """A rank has no answer, because of a failure."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -34,15 +30,9 @@ class _RankFailed(Exception):
 
 
 def rank_question(case: Case, rank: int, inbox: Record) -> Case:
-    """The question to one rank.
+    """The question to one rank, with the messages that it has received so far.
 
-    Args:
-        case: The question to the whole world.
-        rank: Which rank.
-        inbox: The messages that it has received so far.
-
-    Raises:
-        ValueError: If a list among the arguments has not one entry for each rank.
+    A list among the arguments that has not one entry for each rank is a ValueError.
     """
     if wrong := [arg for arg in case.args if isinstance(arg, list) and len(arg) != case.world]:
         raise ValueError(f"the case {case.label!r} has {case.world} ranks, and a list of {len(wrong[0])} inputs")
@@ -64,13 +54,7 @@ class RanksAnswer:
 
 
 def ask_ranks(case: Case, student: Student, count: int) -> RanksAnswer:
-    """What a student's ranks come to together.
-
-    Args:
-        case: The question to the whole world.
-        student: Where answers come from.
-        count: How many results each rank has.
-    """
+    """What a student's ranks come to together, with ``count`` results each."""
     printed: dict[int, str] = {}
 
     def ask(inboxes: Mapping[int, Record]) -> dict[int, Record]:
@@ -98,15 +82,9 @@ def ask_ranks(case: Case, student: Student, count: int) -> RanksAnswer:
 
 
 def results(case: Case, function: Callable[..., Any], count: int) -> Arrays:
-    """What a function of ours gives on all ranks, and what it costs too much.
+    """What a function of ours gives on all ranks, with ``count`` results each, and what it costs too much.
 
-    Args:
-        case: The question to the whole world.
-        function: What one rank does.
-        count: How many results each rank has.
-
-    Raises:
-        WorldError: If its messages do not meet. Exceptions of the function pass through.
+    WorldError if its messages do not meet. Exceptions of the function pass through.
     """
 
     def ask(inboxes: Mapping[int, Record]) -> dict[int, Record]:
@@ -117,10 +95,9 @@ def results(case: Case, function: Callable[..., Any], count: int) -> Arrays:
 
 
 def on_all_ranks(*per_rank: Sequence[np.ndarray]) -> Arrays:
-    """The right results of a program: those of each rank, and no cost beyond its limits.
+    """The right results of a program.
 
-    Args:
-        *per_rank: For each result the list of what the ranks return.
+    For each result the list of what the ranks return, and no cost beyond its limits.
     """
     return (*(array for of_rank in zip(*per_rank, strict=True) for array in of_rank), RANKS_WITHIN_LIMITS)
 

@@ -96,23 +96,16 @@ SAYS = {name: sentence for name, (_, sentence) in _HABITS.items()}
 
 
 def habit_of(message: str, where: str) -> str:
-    """The habit behind an exception: its name, empty where there may be several.
+    """The habit behind an exception (its kind and message, and the line that raised it).
 
-    Args:
-        message: The exception's kind and message.
-        where: The line that raised it.
+    Empty where there may be several.
     """
     text = f"{message} {where}"
     return next((name for name, (pattern, _) in _HABITS.items() if re.search(pattern, text)), "")
 
 
 def meaning(message: str, where: str) -> str:
-    """What an exception means, in a sentence; empty for most.
-
-    Args:
-        message: The exception's kind and message.
-        where: The line that raised it.
-    """
+    """What an exception (its kind and message, and the line that raised it) means, in a sentence; empty for most."""
     if name := habit_of(message, where):
         return SAYS[name]
     return next((sentence for pattern, sentence in _OTHERS if re.search(pattern, message)), "")
@@ -121,10 +114,7 @@ def meaning(message: str, where: str) -> str:
 def whose(message: str, where: str, task_ids: Mapping[str, str]) -> str:
     """Say which earlier task asks for the function that a failure names, and what to do; empty if it names none.
 
-    Args:
-        message: The exception's kind and message.
-        where: The line that raised it, with the names of functions.
-        task_ids: The ids of earlier tasks, by the names of their functions.
+    ``where`` is the line that raised it, with the names of functions; ``task_ids`` are by the names of their functions.
     """
     code = re.search(r"(`|cell): ", where)
     place = where[: code.end()] if code else where

@@ -258,16 +258,9 @@ def diagnose(variant: Variant, rounds: Asked, mistake_results: MistakeResults | 
     shows by itself, and where no pair fits, habits, all on every case; then singles on the core cases only, for answers
     that hold a further slip elsewhere, which is named after it if it is known; then other pairs, on every case and on
     the core cases; then singles and pairs on the core cases and those of another part; then pairs with a habit on every
-    case; then what shows as a kind of failure, or beside the right answer.
-
-    Args:
-        variant: What was asked.
-        rounds: The cases, the student's answers, the right answers.
-        mistake_results: What mistakes were found to give in these cases; is added to, and serves as long as the cases
-            live.
-
-    Returns:
-        Slugs: empty if nothing known fits, one, or two where a pair does; those of habits begin with ``habit:``.
+    case; then what shows as a kind of failure, or beside the right answer. It gives slugs: empty if nothing known fits,
+    one, or two where a pair does; those of habits begin with ``habit:``. ``mistake_results`` is added to, and serves as
+    long as the cases live.
     """
     mistake_results = mistake_results or MistakeResults()
     slugs = [m.slug for m in variant.task.mistakes if m.symptom is None]

@@ -36,14 +36,7 @@ _MOST_CHANGES = 4
 
 
 def answers_to(variant: Variant, student: Student, cases: Sequence[Case], lent: tuple[str, ...] = ()) -> list[Answer]:
-    """What the student's code gives for questions on which no points depend: each is asked once.
-
-    Args:
-        variant: What is asked.
-        student: Where answers come from.
-        cases: The questions.
-        lent: The earlier tasks whose functions are lent to the answer.
-    """
+    """What the student's code gives for questions on which no points depend: each is asked once."""
     count = len(variant.task.returns)
     if any(case.world for case in cases):
         return [ask_ranks(case, student, count - 1).answer for case in cases]
@@ -59,19 +52,10 @@ def confirmed(
     mistake_results: MistakeResults,
     lent: tuple[str, ...] = (),
 ) -> list[str]:
-    """What is named where further answers count, too.
+    """What is named where further answers count, too: the same mistakes, others that agree with all answers, or none.
 
-    Args:
-        variant: What was asked.
-        student: Where answers come from.
-        rounds: The cases, the student's answers, the right answers.
-        mistakes: What ``diagnose`` gave for these.
-        mistake_results: What mistakes give; further questions are kept there, for a whole class.
-        lent: The earlier tasks whose functions were lent to the answer.
-
-    Returns:
-        The same mistakes, others that agree with all answers, or none. An answer that has no time left has none. Where
-        no right answer can be computed, as in a page, they stay as they are.
+    ``mistakes`` is what ``diagnose`` gave. An answer that has no time left has none. Where no right answer can be
+    computed, as in a page, they stay as they are. Further questions are kept in ``mistake_results``, for a whole class.
     """
     if not mistakes or mistakes == [OTHER_VARIANT] or not mistake_results.computes:
         return mistakes
@@ -101,15 +85,8 @@ def ignored_argument(
 ) -> list[str]:
     """The first argument on which the right answer depends and the student's does not, known by changing it.
 
-    Args:
-        variant: What was asked.
-        student: Where answers come from.
-        rounds: The cases, the student's answers, the right answers.
-        mistake_results: Where changed questions are kept, for a whole class.
-        lent: The earlier tasks whose functions were lent to the answer.
-
-    Returns:
-        Its name as a habit; empty where there is none, and where an answer ignores whatever was changed.
+    It comes as a habit; empty where there is none, and where an answer ignores whatever was changed. Changed questions
+    are kept in ``mistake_results``, for a whole class.
     """
     if not mistake_results.computes or any(case.is_recorded for case, _, _ in rounds):
         return []

@@ -31,10 +31,8 @@ def size(case: Case) -> int:
 def smallest_failed(rounds: Asked) -> int | None:
     """Which question to look at: the one with the fewest numbers among those that have a wrong answer.
 
-    Questions with an answer go before those with an exception, and those with an axis cut to length 1 come last.
-
-    Returns:
-        Its position; None if all answers are right.
+    Its position; None if all answers are right. Questions with an answer go before those with an exception, and those
+    with an axis cut to length 1 come last.
     """
 
     def rank(number: int) -> tuple[bool, bool, int]:
@@ -45,14 +43,9 @@ def smallest_failed(rounds: Asked) -> int | None:
 
 
 def nudge(variant: Variant, rounds: Asked) -> str:
-    """Say what can be seen of a wrong answer without naming the mistake.
+    """Say what can be seen of a wrong answer without naming the mistake, in one to three sentences.
 
-    Args:
-        variant: What was asked.
-        rounds: The questions, the answers, the right answers.
-
-    Returns:
-        One to three sentences; empty if all answers are right.
+    Empty if all answers are right.
     """
     if smallest_failed(rounds) is None:
         return ""
@@ -61,16 +54,10 @@ def nudge(variant: Variant, rounds: Asked) -> str:
 
 @np.errstate(all="ignore")
 def relation(variant: Variant, rounds: Asked) -> str:
-    """Say what all wrong answers have in common with the right ones.
+    """Say in a sentence what all wrong answers have in common with the right ones.
 
-    Where questions for values and for gradients go wrong, it is on those of the smallest one's kind.
-
-    Args:
-        variant: What was asked.
-        rounds: The questions, the answers, the right answers.
-
-    Returns:
-        A sentence; empty if there is none, or all answers are right.
+    Where questions for values and for gradients go wrong, it is on those of the smallest one's kind. Empty if there is
+    nothing, or all answers are right.
     """
     at = smallest_failed(rounds)
     like = rounds[at][0] if at is not None else None
@@ -136,12 +123,7 @@ def _scope(wrong: Sequence[_Wrong], subject: str) -> str:
 
 
 def _predicates(wrong: Sequence[_Wrong], rights: Sequence[np.ndarray]) -> Iterator[str]:
-    """What holds for all wrong results, on enough evidence.
-
-    Args:
-        wrong: The wrong results of one name.
-        rights: The right results of that name in all questions.
-    """
+    """What holds for all wrong results of one name, on enough evidence; ``rights`` are those of all questions."""
     axis = next((axis for axis in (-1, -2) if all(_sum_to_one(right, axis) for right in rights)), 0)
     looks: list[Callable[[_Wrong], _Said]] = [_another_result, _an_input, _exchanged, _another_shape, _not_numbers]
     looks += [_constants(wrong), _multiple, _function_of, _moved, partial(_sums, axis=axis), _only]
@@ -357,9 +339,7 @@ _INNER = slice(1, None), slice(None, -1)
 def _sums(wrong: _Wrong, axis: int) -> _Said:
     """Rows of the right one, or its columns, sum to 1 in every question (or to 0: nothing is seen), and others do not.
 
-    Args:
-        wrong: The wrong result.
-        axis: Which axis sums to 1 in all right ones, 0 where none does: in a single question one may by chance.
+    A 0 as ``axis`` says that none of the right ones' axes sums to 1 in all questions: in a single one it may by chance.
     """
     got, expected = wrong.got, wrong.expected
     if not axis or got.shape != expected.shape or got.dtype.kind != "f" or not np.isfinite(got).all():

@@ -18,9 +18,7 @@ Failed = list[tuple[Case, Answer, Arrays]]
 def by_symptom(task: Task, failed: Failed) -> list[str]:
     """The mistake that shows alone in all questions that went wrong; empty if there is no such one.
 
-    Args:
-        task: The task; its own mistakes go before the habits.
-        failed: The questions with a wrong answer, the answers, the right ones.
+    The task's own mistakes go before the habits.
     """
     kinds = {_kind(*answered) for answered in failed}
     if "dtype" in kinds and all(case.part != CORE for case, _, _ in failed):

@@ -63,14 +63,7 @@ _LOOKED_AT = 100_000
 
 
 def no_points(variant: Variant, verdict: str, sentence: str, diagnosis: tuple[str, ...] = ()) -> CheckResult:
-    """A result without a question asked.
-
-    Args:
-        variant: What was asked.
-        verdict: One of result.VERDICTS.
-        sentence: What to tell the student.
-        diagnosis: What the mistake is called, if it has a name.
-    """
+    """A result without a question asked; the verdict is one of result.VERDICTS."""
     task, number = variant.task, variant.number
     sections = readings(task, diagnosis)
     return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), number, sections)
@@ -79,12 +72,7 @@ def no_points(variant: Variant, verdict: str, sentence: str, diagnosis: tuple[st
 def readings(task: Task, diagnosis: Sequence[str]) -> tuple[str, ...]:
     """The sections to read after a diagnosis: those of the mistakes that it names, or the task's own.
 
-    Args:
-        task: The task.
-        diagnosis: Slugs of known mistakes.
-
-    Returns:
-        Addresses in the rendered book, relative to its first page, each once.
+    Each once, as addresses in the rendered book, relative to its first page.
     """
     anchors = [m.anchor or task.anchor for slug in diagnosis for m in task.mistakes if m.slug == slug]
     sections = dict.fromkeys(anchors or [task.anchor])
@@ -110,13 +98,8 @@ def word(
 ) -> CheckResult:
     """Put an outcome into words.
 
-    Args:
-        variant: What was asked.
-        task_questions: The questions, and what known mistakes give in them.
-        outcome: What the answers came to.
-        slugs: The mistakes that were recognised.
-        lent: The earlier tasks whose functions had to be lent.
-        reveals: Whether the expected numbers may be shown.
+    ``slugs`` are the mistakes that were recognised, ``lent`` the earlier tasks whose functions had to be lent;
+    ``reveals`` says that the expected numbers may be shown.
     """
     extra = (_stood_in(lent),) if lent else ()
     task = variant.task
@@ -177,11 +160,9 @@ def word(
 
 
 def _case_marks(cases: Sequence[Case], outcome: RoundOutcome) -> tuple[tuple[str, str], ...]:
-    """What each case is called and came to (see ``panel.CASE_MARKS``); a repetition counts as its case.
+    """What each case that is asked is called and came to (see ``panel.CASE_MARKS``).
 
-    Args:
-        cases: All that are asked.
-        outcome: What the answers to those that were asked came to.
+    A repetition counts as its case.
     """
     came_to = {id(case): "not reached" for case in cases}
     for (case, answer, _), right in zip(outcome.rounds, outcome.right, strict=True):
@@ -192,13 +173,9 @@ def _case_marks(cases: Sequence[Case], outcome: RoundOutcome) -> tuple[tuple[str
 
 
 def _on_mistakes(variant: Variant, slugs: Sequence[str], rounds: Asked, mistake_results: MistakeResults) -> list[str]:
-    """The sentences on recognised mistakes, with what has to be said before them.
+    """The sentences on mistakes that ``diagnose`` recognised, with what has to be said before them.
 
-    Args:
-        variant: What was asked.
-        slugs: What ``diagnose`` gave.
-        rounds: The cases, the answers that count, the right answers.
-        mistake_results: What the mistakes give in these cases.
+    ``rounds`` has the answers that count.
     """
     says = [SAYS_OTHER_VARIANT if slug == OTHER_VARIANT else variant.task.mistake(slug).says for slug in slugs]
     slip = any(is_slip(slug) for slug in slugs if slug.startswith(HABIT))
