@@ -23,8 +23,6 @@ def problems(task: Task) -> list[str]:
     Returns:
         A sentence for each problem; none if the answer agrees with the oracle in every case, and every known mistake is
         rejected and named.
-
-    Book: instructors_task.html#instructors-task-test.
     """
     with calm_torch():
         variants = [variant_of(task, number) for number in range(len(task.variants))]

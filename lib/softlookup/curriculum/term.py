@@ -68,8 +68,6 @@ def term(book: Path, a_week: int = 1) -> tuple[Week, ...]:
 
     Raises:
         ValueError: If what a week teaches no longer fits into one session; the message names the chapter.
-
-    Book: instructors_plan.html#plan-term.
     """
     weeks: list[Week] = []
     for chapter in TERM_CHAPTERS:

@@ -21,7 +21,5 @@ def read_layers(entries: FilledEntries) -> ModelLayers:
 
     Raises:
         ValueError: If an entry that is needed is missing, or has a value that is not understood; the message names it.
-
-    Book: 15_what_changed_more.html#config-names.
     """
     return UNUSUAL[entries.model_type](entries) if entries.model_type in UNUSUAL else usual_layers(entries)

@@ -31,8 +31,6 @@ def write_turn(role: str, text: str, names: Sequence[str]) -> str:
 
     Raises:
         ValueError: If the text holds the name of a special token; the message names it.
-
-    Book: 20_after_pretraining.html#after-pretraining-template.
     """
     if matches := [name for name in names if name in text]:
         first = min(matches, key=text.index)
@@ -41,10 +39,7 @@ def write_turn(role: str, text: str, names: Sequence[str]) -> str:
 
 
 def begin_turn(role: str) -> str:
-    """Write how a turn begins in ChatML: its first token, the role and a line end.
-
-    Book: 20_after_pretraining.html#after-pretraining-template.
-    """
+    """Write how a turn begins in ChatML: its first token, the role and a line end."""
     return f"{TURN_TOKEN}{role}\n"
 
 
@@ -59,8 +54,6 @@ class ChatModel:
 
     Raises:
         ValueError: If the two differ in the size of their vocabulary.
-
-    Book: 13_beyond_text.html#beyond-text-published.
     """
 
     def __init__(self, model: DecoderLM, tokenizer: ByteLevelTokenizer, *, system: str | None = "") -> None:

@@ -37,8 +37,6 @@ def load_chat(name: str | Path = SMOLLM2, *, device: torch.device | str = "cpu")
         FileNotFoundError: If the folder or a file of it is missing.
         ValueError: If the folder holds another kind of model, of tokenizer or of chat template; the message names what
             differs.
-
-    Book: 13_beyond_text.html#beyond-text-published.
     """
     if str(name) in (SMOLLM2, _PUBLISHED):
         return load_smollm2(device=device)

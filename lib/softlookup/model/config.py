@@ -88,8 +88,6 @@ class Config:
     Raises:
         ValueError: If a size is below 1, a share is outside [0, 1), a name is unknown, a special id is outside the
             vocabulary, or parts do not go together. The message names the field, what was got and what was wanted.
-
-    Book: 07_encoder.html#encoder-stack, 09_training.html#training-sizes.
     """
 
     vocab_size: int

@@ -28,7 +28,6 @@ class GatedDeltaMixer(nn.Module):
         config: Whose width, norm_eps and parts.delta are taken.
 
     Source: Yang et al. 2024 (arXiv 2412.06464); Qwen team 2025 (Qwen3-Next).
-    Book: 15_what_changed_parts.html#what-changed-delta.
     """
 
     def __init__(self, config: Config) -> None:

@@ -50,7 +50,7 @@ class LoraChange(nn.Module):
         alpha: The change is multiplied by alpha / R.
         is_linear: Whether w stands as torch's Linear has it, (O, I); otherwise as in the book, (I, O).
 
-    Source: Hu et al. 2021, section 4.1. Book: 20_after_pretraining.html#after-pretraining-lora.
+    Source: Hu et al. 2021, section 4.1.
     """
 
     def __init__(self, w: Tensor, rank: int, alpha: float | int, *, is_linear: bool) -> None:
@@ -90,7 +90,7 @@ def add_lora(
         ValueError: If rank is below 1, alpha is no finite number above 0, the model has adapters, or a target is not in
             the model; the message lists the names there are.
 
-    Source: Hu et al. 2021, section 4. Book: 20_after_pretraining.html#after-pretraining-lora.
+    Source: Hu et al. 2021, section 4.
 
     >>> add_lora(nn.Sequential(nn.Linear(4, 3)), rank=2, alpha=4, targets=["0"])
     ['0']
@@ -115,8 +115,6 @@ def lora_parameters(model: nn.Module) -> list[nn.Parameter]:
 
     Raises:
         ValueError: If the model has no adapters.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     return list(lora_changes(model).parameters())
 
@@ -146,8 +144,6 @@ def count_lora(model: nn.Module) -> tuple[int, float]:
 
     Raises:
         ValueError: If the model has no adapters.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     n_trained = sum(parameter.numel() for parameter in lora_parameters(model))
     return n_trained, n_trained / sum(parameter.numel() for parameter in model.parameters())
@@ -166,7 +162,6 @@ def merge_lora(model: nn.Module) -> None:
         ValueError: If the model has no adapters.
 
     Source: Hu et al. 2021, section 4.1 (no additional inference latency).
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     lora_changes(model)  # refuses a model without any
     for _, module, parameter, _ in list(_changed_matrices(model)):
@@ -186,8 +181,6 @@ def save_adapter(model: nn.Module, folder: str | Path, *, base: str | None = Non
 
     Raises:
         ValueError: If the model has no adapters.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     lora_changes(model)  # refuses a model without any
     folder, changes = Path(folder), _changes(model)
@@ -228,8 +221,6 @@ def load_adapter(model: nn.Module, folder: str | Path) -> None:
         CheckpointError: If a file is damaged, is of another kind of adapter, or does not fit the model in its names,
             its rank or its sizes; the message names what differs.
         ValueError: If the model has adapters already.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     folder = Path(folder)
     config = read_adapter_config(folder)
@@ -292,8 +283,6 @@ def read_adapter_config(folder: str | Path) -> dict[str, Any]:
     Raises:
         FileNotFoundError: If there is no such file.
         CheckpointError: If the file is no JSON, lacks an entry, or asks for what plain LoRA does not have.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     path = Path(folder) / ADAPTER_CONFIG
     try:

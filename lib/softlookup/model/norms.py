@@ -79,7 +79,7 @@ class LayerNorm(nn.Module):
     Raises:
         ValueError: If d_model is below 1 or eps below 0.
 
-    Source: Ba, Kiros & Hinton 2016, equation 4. Book: 07_encoder.html#encoder-norm.
+    Source: Ba, Kiros & Hinton 2016, equation 4.
     """
 
     shift: nn.Parameter | None
@@ -131,7 +131,6 @@ class RMSNorm(nn.Module):
         ValueError: If d_model is below 1 or eps below 0.
 
     Source: Zhang & Sennrich 2019, equation 4; Touvron et al. 2023 (Llama), section 2.2.
-    Book: 07_encoder.html#encoder-rms-norm.
     """
 
     def __init__(self, d_model: int, *, eps: float = 1e-6) -> None:

@@ -85,7 +85,7 @@ def sinusoidal(
         ValueError: If length is below 1, a plain offset below 0, or as in sinusoids_at.
         TypeError: If the offset is no integer.
 
-    Source: Vaswani et al. 2017, section 3.5. Book: 06_positions.html#positions-sinusoids.
+    Source: Vaswani et al. 2017, section 3.5.
     """
     check_sizes(length=length)
     positions = run_of_positions(offset, length, device=None if device is None else torch.device(device))

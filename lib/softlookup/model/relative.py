@@ -29,7 +29,7 @@ class ShawBias(nn.Module):
     Raises:
         ValueError: If a size is below 1, or max_distance below 0.
 
-    Source: Shaw, Uszkoreit & Vaswani 2018, equations 3 and 4. Book: 06_positions_more.html#positions-more-shaw.
+    Source: Shaw, Uszkoreit & Vaswani 2018, equations 3 and 4.
     """
 
     value_table: nn.Parameter | None

@@ -35,7 +35,6 @@ def next_token_probabilities(
     Cost: about V operations for each row; top_p sorts, which costs V*log2(V).
 
     Source: Fan et al. 2018 (top-k); Holtzman et al. 2020, section 3.1 (top-p).
-    Book: 10_inference.html#inference-temperature, 10_inference.html#inference-top-k, 10_inference.html#inference-top-p.
     """
     check_sampling(temperature, top_k, top_p)
     kept_BV = log_probabilities(logits)
@@ -73,8 +72,6 @@ def pick(probabilities: Float[Tensor, "B V"], uniforms: Float[Tensor, " B"]) -> 
 
     Raises:
         ValueError: If a row is no distribution, if a uniform is outside [0, 1), or if their numbers differ.
-
-    Book: 10_inference.html#inference-draw.
 
     >>> pick(torch.tensor([[0.25, 0.0, 0.75]] * 3), torch.tensor([0.0, 0.25, 0.99]))
     tensor([0, 2, 2])

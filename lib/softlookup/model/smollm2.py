@@ -64,7 +64,6 @@ def load_smollm2(dtype: torch.dtype = torch.float32, *, device: torch.device | s
     Cost: about 4 s on one core; 538 MB in float32, for a moment twice as much, and 390 MB more once it writes.
 
     Source: Allal et al. 2025 (SmolLM2); Touvron et al. 2023 (the architecture).
-    Book: 13_beyond_text.html#beyond-text-published.
     """
     if not dtype.is_floating_point:
         raise TypeError(f"dtype is {dtype}; wanted a floating-point dtype, such as torch.float32 or torch.bfloat16")

@@ -29,7 +29,7 @@ class TextEncoder(nn.Module):
     Args:
         config: Sizes and parts. What it says of the output plays no part.
 
-    Source: Reimers & Gurevych 2019, section 3 (mean pooling). Book: 13_beyond_text.html#beyond-text-published.
+    Source: Reimers & Gurevych 2019, section 3 (mean pooling).
     """
 
     def __init__(self, config: Config) -> None:

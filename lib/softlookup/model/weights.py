@@ -20,10 +20,7 @@ _MOST_HEADER_BYTES, _MOST_TENSORS, _LONGEST_NAME = 32_000_000, 100_000, 500
 
 
 class CheckpointError(ValueError):
-    """A file that cannot be used: damaged, of another kind, or of another model or run.
-
-    Book: 13_beyond_text.html#beyond-text-vit.
-    """
+    """A file that cannot be used: damaged, of another kind, or of another model or run."""
 
 
 def model_tensors(model: nn.Module) -> dict[str, Tensor]:
@@ -60,8 +57,6 @@ def save_weights(
     Raises:
         TypeError: If dtype is no floating-point dtype, or the notes are no JSON.
         ValueError: If a weight does not fit into the dtype: 70000 is infinite in float16.
-
-    Book: 13_beyond_text.html#beyond-text-vit.
     """
     if dtype is not None and not dtype.is_floating_point:
         raise TypeError(f"dtype is {dtype}; wanted a floating-point dtype")
@@ -89,8 +84,6 @@ def load_weights(model: nn.Module, path: str | Path) -> dict[str, Any]:
         FileNotFoundError: If there is no such file.
         CheckpointError: If the file is damaged, or names or shapes are not the model's. The message names those
             that are missing, unexpected or of another shape.
-
-    Book: 13_beyond_text.html#beyond-text-vit.
     """
     tensors, header = read_tensors(path)
     fill(model_tensors(model), tensors, path)

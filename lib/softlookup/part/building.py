@@ -31,8 +31,6 @@ def prepare(root: Path, folder: Path) -> Path:
 
     Raises:
         CourseError: If the folder has no book, or an assignment was not released.
-
-    Book: instructors_plan.html#plan-part.
     """
     course = Course.at(folder)
     for name in ("_toc.yml", "_config.yml"):
@@ -62,8 +60,6 @@ def own_settings(folder: Path) -> dict[str, Any]:
 
     Raises:
         CourseError: If it is no mapping.
-
-    Book: instructors_plan.html#plan-part.
     """
     path = folder / "_config.yml"
     try:
@@ -113,8 +109,6 @@ def keep_to_notebook(folder: Path, facts: Path) -> list[str]:
     Args:
         folder: The course's folder, with the notebooks of its book.
         facts: The script that tells pages which tasks they can judge; it is written again.
-
-    Book: instructors_plan.html#plan-part.
     """
     notebooks = (path.read_text(encoding="utf-8") for path in sorted((folder / "exercises").glob("*/*.ipynb")))
     varied = {task for text in notebooks for task in _VARIANT.findall(text)}

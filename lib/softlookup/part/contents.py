@@ -31,8 +31,6 @@ def chapters_of(root: Path) -> list[int]:
 
     Returns:
         Their numbers, 90 for the capstone.
-
-    Book: instructors_plan.html#plan-part.
     """
     numbers = {chapter_of(page) for page in files(_whole(root))}
     return sorted(number for number in numbers if number is not None)
@@ -43,8 +41,6 @@ def contents(root: Path, chapters: Collection[int]) -> dict[str, Any]:
 
     Returns:
         What belongs into ``_toc.yml``: these chapters with all their pages, the schedule, and the pages at hand.
-
-    Book: instructors_plan.html#plan-part.
     """
     whole = _whole(root)
     by_caption = {part["caption"]: part["chapters"] for part in whole["parts"]}

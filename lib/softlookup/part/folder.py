@@ -73,8 +73,6 @@ def write_pages(
 
     Raises:
         ValueError: If a section does not fit into a session.
-
-    Book: instructors_plan.html#plan-part.
     """
     made = dict(_own_files(root, chapters, title, minutes, dropped))
     for page in files(contents(root, chapters)):

@@ -22,8 +22,6 @@ def left_out_sentence(chapters: Collection[int]) -> str:
 
     >>> left_out_sentence([5])
     'This course leaves out chapter 4 (One head), which chapter 5 needs.'
-
-    Book: instructors_plan.html#plan-part.
     """
     clauses = []
     for strict in (True, False):
@@ -48,8 +46,6 @@ def schedule_page(book: Path, chapters: Iterable[int], minutes: int, dropped: Co
 
     Raises:
         ValueError: If a section does not fit into a session.
-
-    Book: instructors_plan.html#plan-part.
     """
     chapters = sorted(chapters)
     described_chapters = [number for number in chapters if number in chapter_files(book) and number not in OUTSIDE]

@@ -50,8 +50,6 @@ class TuneSettings:
 
     Raises:
         ValueError: If a number is out of range; the message names it.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
 
     rank: int = 8
@@ -99,8 +97,6 @@ def answer_loss(model: nn.Module, batch: Batch, epsilon: float) -> Tensor:
         model: A DecoderLM.
         batch: An AnswerBatch on the model's device.
         epsilon: The share of label smoothing.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     assert isinstance(model, DecoderLM) and isinstance(batch, AnswerBatch)
     # Filling stands behind each text, where no token of the text looks.
@@ -150,7 +146,6 @@ def tune(
         DivergedError: If the loss is no longer a number.
 
     Source: Hu et al. 2021; Ouyang et al. 2022, section 3.5 (supervised fine-tuning).
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     settings, out = settings or TuneSettings(), Path(out)
     learned, apart = hold_out(examples, settings.seed)
@@ -263,8 +258,6 @@ def tune_command(
     Raises:
         TrainingRefused: If a setting, the file, the model or the folder is wrong, or the loss is no longer a number.
         ModuleNotFoundError: If the file of SmolLM2 is not installed.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     with refusing():
         check_device(device, None)

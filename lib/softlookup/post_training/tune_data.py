@@ -53,8 +53,6 @@ def read_examples(path: str | Path, chat: ChatModel) -> list[TuneExample]:
         FileNotFoundError: If there is no such file.
         ValueError: If the file is not UTF-8, holds no example, or a line is wrong; the message says which line, what
             is wrong there and what was wanted.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     examples = []
     with open_regular(path) as file:

@@ -94,8 +94,6 @@ def glance(config: Config, bytes_each: int = 2) -> ModelGlance:
     Raises:
         TypeError: If config or its text_config is no mapping.
         ValueError: If the config cannot be read; the message names the entry.
-
-    Book: 15_what_changed_glance.html#glance-read.
     """
     model = layers(config)
     counts, caches = sizes(model), cache_rows(model)
@@ -131,8 +129,6 @@ def formulas(shown: ModelGlance) -> dict[str, str]:
     Returns:
         Under "total", "active", "cache" and "states" a sum of products, with what each term stands for in brackets;
         without the last two where a model has no cache or no states.
-
-    Book: 15_what_changed_glance.html#glance-table.
     """
     model = shown.model
     kinds: dict[PartSizes, int] = {}
@@ -167,8 +163,6 @@ def glance_text(shown: ModelGlance) -> str:
 
     Returns:
         Lines of at most some hundred characters.
-
-    Book: 15_what_changed_glance.html#glance-read.
     """
     model = shown.model
     title = f"{model.model_type}: {len(model.layers):,} layers, width {model.d_model:,}"
@@ -205,8 +199,6 @@ def diagram(model: ModelLayers) -> list[str]:
     """Draw a model as lines of text, from the token to the next token's scores.
 
     Layers that repeat stand in a box once, with how often.
-
-    Book: 15_what_changed_more.html#config-names.
     """
     lines = [f"   embedding {model.vocab_size:,} x {model.d_model:,}"]
     lines += [f"   {model.tables:,} numbers in tables for each layer"] if model.tables else []

@@ -92,8 +92,6 @@ def part_counts(part: PartSizes, d_model: int) -> PartCounts:
     Raises:
         TypeError: If part is none of these classes.
 
-    Book: 15_what_changed_more.html#config-parameters.
-
     >>> from softlookup.describing.layer_sizes import DenseSizes
     >>> part_counts(DenseSizes(hidden=12), 5).parameters
     180

@@ -21,10 +21,7 @@ ELEMENTWISE: dict[str, tuple[int, int]] = {
     "loss": (5, 2),  # maximum, subtract, exp, sum, divide; minus the label, by the number of labels
     "adam": (12, 0),  # two means of gradients (3 + 4), root, plus eps, divide, by the rate, subtract
 }
-"""Operations on each number, forward and backward, by kind. A transcendental function is one.
-
-Book: 12_counting.html#counting-table.
-"""
+"""Operations on each number, forward and backward, by kind. A transcendental function is one."""
 
 
 class Kernels:
@@ -139,8 +136,6 @@ def causal_pairs(queries: int, keys: int) -> int:
     Returns:
         T * (S - T) + T * (T + 1) / 2 pairs.
 
-    Book: 12_counting.html#counting-layer.
-
     >>> causal_pairs(4, 4), causal_pairs(1, 4)
     (10, 4)
     """
@@ -179,7 +174,7 @@ def layer(
         ValueError: If a size is negative, or there are no sequences or queries: "batch is B; wanted at least 1".
 
     Source: Vaswani et al. 2017; the counts of bytes suppose that every kernel reads its inputs from memory and writes
-    its result there, which is what a roofline asks. Book: 12_counting.html#counting-layer.
+    its result there, which is what a roofline asks.
     """
     for name, got, least in (
         ("batch", batch, 1),

@@ -28,8 +28,6 @@ class ClusterPlan:
         sequence: Tokens of a sequence.
         planned: How many layouts were costed.
         costs: The best of them, one for each grid of cards: those that fit first.
-
-    Book: 19_many_devices.html#many-devices-together.
     """
 
     sizes: PlannerSizes
@@ -106,8 +104,6 @@ def cluster_plan(
     Raises:
         TypeError: If config is no mapping.
         ValueError: If it cannot be planned, a name is unknown, or no layout has that many cards; the message says what.
-
-    Book: 19_many_devices.html#many-devices-together.
     """
     sizes = planner_sizes(config, str(config.get("model_type")))
     card = hardware(_named(device, known_hardware(), "device"))
@@ -134,10 +130,7 @@ def _named(word: str, names: Iterable[str], what: str) -> str:
 
 
 def plan_text(shown: ClusterPlan) -> str:
-    """A plan as lines of text, with a small table.
-
-    Book: 19_many_devices.html#many-devices-together.
-    """
+    """A plan as lines of text, with a small table."""
     cluster, sizes = shown.cluster, shown.sizes
     ports = cluster.ports or cluster.node
     links = f"{cluster.within.name} within nodes of {cluster.node}, {ports} x {cluster.between.name} between them"

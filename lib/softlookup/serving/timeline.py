@@ -49,8 +49,6 @@ def least_seconds(model: str, machine: str, step: Step) -> float:
     Returns:
         Seconds: of computing or of reading, whichever takes longer. Each request needs the logits of one token;
         products of attention are left out.
-
-    Book: 16_serving.html#serving-phases.
     """
     sizes, roof = rl.MODELS[model], rl.hardware(machine)
     weights, output = rl.product_weights(sizes), rl.parameters(sizes)["output"]
@@ -79,8 +77,6 @@ def describe(guests: Sequence[Guest], model: str, machine: str, way: str, slots:
 
     Raises:
         ValueError: If there is no such way.
-
-    Book: 16_serving.html#serving-batching.
     """
     if way not in TITLES:
         raise ValueError(f"there is no way {way!r}; wanted {', '.join(TITLES)}")

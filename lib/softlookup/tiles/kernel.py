@@ -30,8 +30,6 @@ class Kernel:
         >>> y = np.empty_like(x)
         >>> double[(4,)](x, y, 100, BLOCK=32).read_bytes
         400
-
-    Book: 18_kernels.html#kernels-launch.
     """
 
     is_kernel = True
@@ -110,7 +108,5 @@ def jit(function: Callable[..., Any]) -> Kernel:
 
     Args:
         function: What one program does.
-
-    Book: 18_kernels.html#kernels-launch.
     """
     return Kernel(function)

@@ -44,8 +44,6 @@ def on_triton(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> str:
 
     Returns:
         A sentence: how far the arrays differ, where they are not the same, or why there is no Triton.
-
-    Book: 18_kernels.html#kernels-launch.
     """
     steps: set[str] = set()
 

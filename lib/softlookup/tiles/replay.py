@@ -87,8 +87,6 @@ class Traffic:
         flops: Operations on floats: two for each product in a dot, one for each number of any other operation.
         chip_bytes: The most that one program holds on chip at a time.
         program_bytes: What each program reads and writes.
-
-    Book: 18_kernels.html#kernels-counting.
     """
 
     read_bytes: int = 0

@@ -37,7 +37,7 @@ def cut_layers(model: nn.Module, tensor: int) -> None:
         ValueError: If the ranks, heads or hidden units cannot be divided by tensor, or an attention layer has parts
             that are not divided here: norms of queries and keys, sinks, or relative positions.
 
-    Source: Shoeybi et al. 2019 (Megatron-LM), section 3. Book: 19_many_devices.html#many-devices-together.
+    Source: Shoeybi et al. 2019 (Megatron-LM), section 3.
     """
     world = torch.distributed.get_world_size()
     if tensor < 1 or world % tensor:

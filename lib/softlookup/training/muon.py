@@ -32,7 +32,7 @@ def orthogonalise(
     Raises:
         ValueError: If it is no matrix, or steps is below 1.
 
-    Source: Jordan et al. 2024 (Muon). Book: 15_what_changed_parts.html#what-changed-muon.
+    Source: Jordan et al. 2024 (Muon).
     """
     if matrix.ndim != 2:
         raise ValueError(f"matrix has shape {tuple(matrix.shape)}; wanted two axes")
@@ -60,7 +60,7 @@ def shape_factor(shape: tuple[int, int] | torch.Size, kind: Shape = "original") 
     Raises:
         ValueError: If the shape has not two sizes, or the kind is unknown.
 
-    Source: Jordan et al. 2024; Liu et al. 2025 (arXiv 2502.16982). Book: 15_what_changed_parts.html#what-changed-muon.
+    Source: Jordan et al. 2024; Liu et al. 2025 (arXiv 2502.16982).
     """
     if len(shape) != 2:
         raise ValueError(f"shape is {tuple(shape)}; wanted rows and columns")
@@ -103,7 +103,7 @@ def muon_step(
     Raises:
         ValueError: If it is no matrix, if the three shapes differ, or the kind is unknown.
 
-    Source: Jordan et al. 2024; Liu et al. 2025 (arXiv 2502.16982). Book: 15_what_changed_parts.html#what-changed-muon.
+    Source: Jordan et al. 2024; Liu et al. 2025 (arXiv 2502.16982).
     """
     if not weight.shape == gradient.shape == average.shape:
         shapes = ", ".join(str(tuple(x.shape)) for x in (weight, gradient, average))
@@ -129,7 +129,6 @@ def muon_groups(model: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter
         ValueError: If the model has no hidden matrix.
 
     Source: Jordan et al. 2024 (embeddings and the output belong to AdamW).
-    Book: 15_what_changed_parts.html#what-changed-muon.
     """
     ends = {
         id(weight)

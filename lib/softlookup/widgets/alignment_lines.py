@@ -102,8 +102,6 @@ class AlignmentLines(InteractiveFigure):
 
     Raises:
         ValueError: If there is no such layer or head.
-
-    Book: 08_decoder_and_masks.html#decoder-cross.
     """
 
     translation = traitlets.Dict(help="tokens, weights and lines of one head").tag(sync=True)

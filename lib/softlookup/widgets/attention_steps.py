@@ -180,7 +180,7 @@ class AttentionSteps(InteractiveFigure):
     Raises:
         ValueError: If there are no examples, or an example's shapes do not fit.
 
-    Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-attention.
+    Source: Vaswani et al. 2017, equation 1.
     """
 
     examples = traitlets.List(traitlets.Dict(), help="what `compute` returned for each example").tag(sync=True)

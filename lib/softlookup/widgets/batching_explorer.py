@@ -78,8 +78,6 @@ def describe(model: str, machine: str, stage: str, batch: int, length: int) -> d
 
     Raises:
         ValueError: If there is no such stage.
-
-    Book: 12_counting.html#counting-explorer.
     """
     if stage not in (READING, WRITING):
         raise ValueError(f"there is no stage {stage!r}; wanted {READING} or {WRITING}")

@@ -146,8 +146,6 @@ class BeamTree(InteractiveFigure):
         end_id: The token that ends a text.
         limit: The most tokens.
         name: From a token's id to its name.
-
-    Book: 10_inference.html#inference-tree.
     """
 
     title = traitlets.Unicode(help="what is searched").tag(sync=True)

@@ -93,8 +93,6 @@ class CacheGrowth(InteractiveFigure):
 
     Raises:
         ValueError: If the prompt is empty, or nothing is written behind it.
-
-    Book: 10_inference.html#inference-growth.
     """
 
     tokens = traitlets.List(traitlets.Unicode(), help="the text").tag(sync=True)

@@ -86,8 +86,6 @@ class ConfigReader(InteractiveFigure):
 
     Raises:
         ValueError: If there is no config, or none with the name in ``first``.
-
-    Book: 15_what_changed.html#what-changed-config.
     """
 
     models = traitlets.Dict(help="what the script needs of each model").tag(sync=True)

@@ -53,8 +53,6 @@ def counted(model: str, tokens: int) -> dict[str, list[int]]:
 
     Raises:
         ValueError: If there is no such model, or it is not of that kind.
-
-    Book: 12_counting.html#counting-table.
     """
     sizes_record(model)  # refuses what has no name or two stacks
     sizes = rl.MODELS[model]
@@ -99,8 +97,6 @@ class CooksAndVan(InteractiveFigure):
     Raises:
         ValueError: If there is no model or no machine, or a model is not known or of another kind.
         KeyError: If a machine is not known.
-
-    Book: 12_counting.html#counting-table.
     """
 
     counts = traitlets.Dict(help="for each model and number of tokens: operations and bytes by step").tag(sync=True)

@@ -126,8 +126,6 @@ class CostSwitches(InteractiveFigure):
 
     Raises:
         ValueError: If there is no such config, or its type is another.
-
-    Book: 15_what_changed.html#what-changed-memory-bought.
     """
 
     name = traitlets.Unicode(help="the model").tag(sync=True)

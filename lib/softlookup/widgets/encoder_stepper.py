@@ -310,7 +310,7 @@ class EncoderStepper(InteractiveFigure):
     Raises:
         ValueError: If there are no examples, or an example's shapes do not fit.
 
-    Source: Vaswani et al. 2017, section 3.1. Book: 07_encoder.html#encoder-layer.
+    Source: Vaswani et al. 2017, section 3.1.
     """
 
     records = traitlets.List(

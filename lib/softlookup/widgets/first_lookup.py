@@ -65,8 +65,6 @@ class FirstLookup(InteractiveFigure):
 
     Raises:
         ValueError: If the store does not fit together, or the query is none of it.
-
-    Book: 02_soft_lookup.html#soft-lookup-mix.
     """
 
     record = traitlets.Dict(help="names, temperatures, and the weights of each query at each of them").tag(sync=True)

@@ -62,8 +62,6 @@ def describe(sizes: Sizes, bytes_per_number: int = 4) -> dict[str, Any]:
 
     Raises:
         ValueError: If the sizes fit no layer.
-
-    Book: 05_many_heads.html#many-heads-explorer.
     """
     s = sizes.checked()
     wide, narrow = s.N * s.H, s.K * s.H

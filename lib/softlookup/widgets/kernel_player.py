@@ -35,8 +35,6 @@ def describe(played: PlayedKernel, machine: Hardware, dtype: str = DTYPE) -> lis
 
     Raises:
         KeyError: If the machine has no rate for this kind of number.
-
-    Book: 18_kernels.html#kernels-tiles.
     """
     launches = []
     for tile in played.tiles:
@@ -99,8 +97,6 @@ class KernelPlayer(InteractiveFigure):
     Raises:
         ValueError: If there is no kernel, or a kernel has no launch.
         KeyError: If the machine has no rate for this kind of number, or there is no kernel of a name.
-
-    Book: 18_kernels.html#kernels-tiles.
     """
 
     kernels = traitlets.List(traitlets.Dict(), help="title, text, tile_name and launches of each").tag(sync=True)
@@ -153,8 +149,6 @@ class KernelPlayer(InteractiveFigure):
             ValueError: If several arguments are tuples, one is not of whole numbers, or the kernel moves nothing.
             KernelError: If the kernel does what the language does not know.
             LaunchError: If it reads or writes outside of an array, or two programs meet at one place.
-
-        Book: 18_kernels.html#kernels-tiles.
         """
         sizes = {name: value for name, value in named.items() if isinstance(value, tuple)}
         if len(sizes) > 1:

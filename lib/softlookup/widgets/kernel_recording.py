@@ -68,8 +68,6 @@ def rectangles(cells: np.ndarray) -> list[Rectangle]:
 
     Args:
         cells: Which are, (rows, columns), booleans.
-
-    Book: 18_kernels.html#kernels-tiles.
     """
     free, result = cells.copy(), []
     while free.any():
@@ -187,8 +185,6 @@ def film(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> tuple[Traffic, 
             to play".
         KernelError: If the kernel does what the language does not know.
         LaunchError: If it reads or writes outside of an array, or two programs meet at one place.
-
-    Book: 18_kernels.html#kernels-tiles.
     """
     bound = inspect.signature(kernel.function).bind(*args, **named)
     for name, value in bound.arguments.items():

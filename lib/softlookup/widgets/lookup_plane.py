@@ -149,8 +149,6 @@ class LookupPlane(InteractiveFigure):
 
     Raises:
         ValueError: If the store does not fit together.
-
-    Book: 02_soft_lookup.html#soft-lookup-limits.
     """
 
     store = traitlets.Dict(help="names and points of keys, values and queries").tag(sync=True)

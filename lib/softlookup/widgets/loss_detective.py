@@ -71,8 +71,6 @@ def curves(record: Mapping[str, Any], seed: int) -> dict[str, dict[str, list[flo
 
     Raises:
         ValueError: If the record lacks one of the runs.
-
-    Book: 09_training.html#training-wrong.
     """
     runs = {run["fault"]: run for run in record["runs"] if run["seed"] == seed}
     missing = [fault for fault in (HEALTHY, *CASES) if fault not in runs]

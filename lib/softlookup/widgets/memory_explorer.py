@@ -25,8 +25,6 @@ def describe_writing(model: str, batch: int, length: int, number_bytes: int = 2)
         batch: B, sequences.
         length: Tokens of each.
         number_bytes: Bytes of a number, in weights and cache.
-
-    Book: 12_counting.html#counting-cache.
     """
     described = rl.inference_memory(rl.MODELS[model], batch, length, number_bytes=number_bytes)
     return dict.fromkeys(PARTS, 0) | described
@@ -44,8 +42,6 @@ def describe_learning(
         recipe: One of ``roofline.RECIPES``.
         fused: Whether attention keeps no scores.
         recompute: Whether layers are run again in the backward pass.
-
-    Book: 12_counting.html#counting-cache.
     """
     described = rl.training_memory(rl.MODELS[model], batch, length, recipe=recipe, fused=fused, recompute=recompute)
     return dict.fromkeys(PARTS, 0) | described

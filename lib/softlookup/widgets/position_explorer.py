@@ -112,8 +112,6 @@ class PositionExplorer(InteractiveFigure):
 
     Raises:
         ValueError: If a position is none that the figure offers.
-
-    Book: 06_positions.html#positions-explorer.
     """
 
     one = traitlets.Int(help="the first position, and the query's").tag(sync=True)

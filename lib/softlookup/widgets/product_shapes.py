@@ -88,8 +88,6 @@ class ProductShapes(InteractiveFigure):
 
     Raises:
         ValueError: If the numbers or shapes are others than that.
-
-    Book: 00_before_you_start.html#before-products.
     """
 
     a = traitlets.List(traitlets.List(), help="the numbers of A, MOST by MOST").tag(sync=True)

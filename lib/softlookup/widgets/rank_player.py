@@ -35,8 +35,6 @@ def describe(
     Returns:
         For each number of ranks what ``rank_recording.played`` films, with ``unit`` (bytes of the array that it was
         played with), ``sizes``, and ``times``: for each size the seconds after each step, by link.
-
-    Book: 19_many_devices.html#many-devices-messages.
     """
     films = []
     for world in worlds:
@@ -76,8 +74,6 @@ class RankPlayer(InteractiveFigure):
     Raises:
         ValueError: If there is no program or no link.
         KeyError: If there is no program of a name.
-
-    Book: 19_many_devices.html#many-devices-messages.
     """
 
     programs = traitlets.List(traitlets.Dict(), help="name, title, array and films of each").tag(sync=True)
@@ -117,8 +113,6 @@ class RankPlayer(InteractiveFigure):
             WorldError: If the ranks cannot go on, or their messages do not meet.
             RankError: If a rank does what no program may do.
             ValueError: If there are more ranks than fit into the figure, or no messages.
-
-        Book: 19_many_devices.html#many-devices-messages.
         """
         return cls([readers_program(function, inputs, links, offers)], links)
 

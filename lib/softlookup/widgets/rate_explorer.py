@@ -26,8 +26,6 @@ def describe(d_model: int, warmup: int, step: int) -> dict[str, float]:
 
     Raises:
         ValueError: If a number is below 1.
-
-    Book: 09_training.html#training-explorer.
     """
     from softlookup.model.schedules import noam  # the model loads torch
 

@@ -48,8 +48,6 @@ def describe(
     Raises:
         ValueError: If there is no such phase: "there is no phase NAME; there are prefill, decode".
         KeyError: If the machine has no rate for this kind of number.
-
-    Book: 11_roofline.html#roofline-explorer.
     """
     if phase not in PHASES:
         raise ValueError(f"there is no phase {phase!r}; there are {', '.join(PHASES)}")

@@ -104,8 +104,6 @@ class SamplingExplorer(InteractiveFigure):
 
     Raises:
         ValueError: If there is no place, or one has not a finite logit for each token.
-
-    Book: 10_inference.html#inference-explorer.
     """
 
     tokens = traitlets.List(traitlets.Unicode(), help="the vocabulary, by id").tag(sync=True)

@@ -38,8 +38,6 @@ class ServingTimeline(InteractiveFigure):
 
     Raises:
         ValueError: If nobody was served.
-
-    Book: 16_serving.html#serving-batching.
     """
 
     guests = traitlets.List(traitlets.Dict(), help="who comes when, with how many tokens").tag(sync=True)

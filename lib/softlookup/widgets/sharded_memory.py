@@ -44,7 +44,6 @@ def describe(parameters: int, stage: int, world: int) -> dict[str, Any]:
         ValueError: If there is no such stage, or the world or the model is empty.
 
     Source: Rajbhandari et al. 2020, ZeRO, figure 1 and section 7.
-    Book: 19_many_devices.html#many-devices-shards.
     """
     if stage not in STAGES or world < 1 or parameters < 1:
         raise ValueError(f"wanted a stage from 0 to 3, ranks and parameters, got {stage}, {world} and {parameters}")
@@ -80,8 +79,6 @@ class ShardedMemory(InteractiveFigure):
 
     Raises:
         ValueError: If the model is empty.
-
-    Book: 19_many_devices.html#many-devices-shards.
     """
 
     parameters = traitlets.Int(help="of the model").tag(sync=True)

@@ -145,7 +145,7 @@ class TokenizerFigure(InteractiveFigure):
     Raises:
         ValueError: If there is nothing learned, or no sample.
 
-    Source: Sennrich et al. 2016. Book: 03_tokens_and_embeddings.html#tokens-train.
+    Source: Sennrich et al. 2016.
     """
 
     learned = traitlets.List(traitlets.Dict(), help="what `record` returned for each body of texts").tag(sync=True)

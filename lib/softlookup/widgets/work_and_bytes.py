@@ -24,8 +24,6 @@ def computations(side: int) -> list[Operation]:
 
     Raises:
         ValueError: If the side is below 1: "side is N, wanted 1 or more".
-
-    Book: 11_roofline.html#roofline-intensity.
     """
     if side < 1:
         raise ValueError(f"side is {side}, wanted 1 or more")
@@ -54,8 +52,6 @@ def describe(machine: Hardware, side: int, *, faster_units: int = 1, faster_memo
     Raises:
         ValueError: If the side is below 1: "side is N, wanted 1 or more".
         KeyError: If the machine has no rate for float32.
-
-    Book: 11_roofline.html#roofline-roof.
     """
     changed = replace(
         machine,

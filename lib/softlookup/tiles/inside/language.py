@@ -220,10 +220,7 @@ _NAMES |= {"int1": ElementType(DTYPES[0]), "constexpr": constexpr, "PropagateNan
 _NAMES["math"] = Language("tl.math.", {name: _NAMES[name] for name in MATH if name != "sigmoid"})
 
 tl = Language("tl.", _NAMES)
-"""The language: what ``triton.language`` is to a kernel.
-
-Book: 18_kernels.html#kernels-launch.
-"""
+"""The language: what ``triton.language`` is to a kernel."""
 METHODS |= {
     name: getattr(tl, name)
     for name in (
