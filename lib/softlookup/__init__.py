@@ -23,14 +23,7 @@ __all__ = ["__version__", "check", "hint", "in_numpy", *_SUBMODULES]
 def __getattr__(name: str) -> Any:
     """Load a submodule, ``check``, ``hint`` or ``in_numpy``, at its first use.
 
-    Args:
-        name: The attribute that was asked for.
-
-    Returns:
-        The submodule of that name, the function, or the version.
-
-    Raises:
-        AttributeError: If the package has no such name.
+    AttributeError if the package has no such name.
     """
     if name == "__version__":
         return _version()

@@ -207,15 +207,7 @@ def sign_test(first: ArrayLike, second: ArrayLike) -> SignTest:
 def split_p_value(first_better: int, second_better: int) -> float:
     """Compute the two-sided p-value of a split, if each problem falls to either side by a fair coin.
 
-    Args:
-        first_better: Problems on one side.
-        second_better: Problems on the other side.
-
-    Returns:
-        The probability of a split as uneven or more, from 0 to 1.
-
-    Raises:
-        ValueError: If a count is negative.
+    It is the probability of a split as uneven or more, from 0 to 1. ValueError if a count is negative.
 
     Source: McNemar 1947.
     """

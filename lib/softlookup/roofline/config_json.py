@@ -308,14 +308,8 @@ def _parts(model: ModelLayers) -> list[PartCounts]:
 def cache_rows(config: Config | ModelLayers) -> list[CacheRows]:
     """The caches of all layers, in order.
 
-    Args:
-        config: As in ``sizes``.
-
-    Returns:
-        One for each layer with attention, and one for its indexer and for compressed positions, if it has them.
-
-    Raises:
-        ValueError: If the config cannot be read; the message names the entry.
+    One for each layer with attention, and one for its indexer and for compressed positions, if it has them. ``config``
+    is as in ``sizes``; ValueError, which names the entry, if it cannot be read.
     """
     return [rows for counts in _parts(layers(config)) for rows in counts.caches]
 

@@ -53,8 +53,7 @@ class ModelGlance:
     def as_json(self) -> dict[str, Any]:
         """The same as numbers, lists and words alone.
 
-        Returns:
-            The counts by name; "layers" has layers that are alike once, with their places from 0 and their parts.
+        The counts stand by name; "layers" has layers that are alike once, with their places from 0 and their parts.
         """
         alike: dict[LayerSizes, list[int]] = {}
         for place, layer in enumerate(self.model.layers):
@@ -123,12 +122,8 @@ def _further(config: Config) -> int:
 def formulas(shown: ModelGlance) -> dict[str, str]:
     """Write how each count of a glance comes about, layer by layer of its kind.
 
-    Args:
-        shown: What ``glance`` counted.
-
-    Returns:
-        Under "total", "active", "cache" and "states" a sum of products, with what each term stands for in brackets;
-        without the last two where a model has no cache or no states.
+    Under "total", "active", "cache" and "states" a sum of products, with what each term stands for in brackets; without
+    the last two where a model has no cache or no states.
     """
     model = shown.model
     kinds: dict[PartSizes, int] = {}
@@ -220,8 +215,7 @@ def diagram(model: ModelLayers) -> list[str]:
 def repeats(sequence: list[LayerSizes]) -> list[tuple[int, list[tuple[int, LayerSizes]]]]:
     """Cut a sequence of layers into blocks that repeat.
 
-    Returns:
-        For each block how often it stands there, and its runs of equal layers, each with its length.
+    Gives for each block how often it stands there, and its runs of equal layers, each with its length.
     """
     blocks, start = [], 0
     while start < len(sequence):

@@ -27,11 +27,7 @@ ELEMENTWISE: dict[str, tuple[int, int]] = {
 class Kernels:
     """Writes down the operations of one layer.
 
-    Args:
-        sizes: The model.
-        batch: B, sequences.
-        queries: T, query positions.
-        number_bytes: Bytes of a number in every tensor.
+    B sequences, T query positions, and so many bytes of a number in every tensor.
     """
 
     def __init__(self, sizes: TransformerSizes, batch: int, queries: int, number_bytes: int = HALF_BYTES) -> None:
@@ -76,12 +72,9 @@ class Kernels:
     ) -> list[Operation]:
         """Attention of T queries to ``keys`` positions.
 
-        Args:
-            keys: S, positions that are looked at.
-            made: For how many of them keys and values are made here (the rest is kept from before); None for T.
-            part: "attention" or "cross-attention".
-            pairs: Pairs of positions that are computed; None for the full T * S.
-            fused: Whether one kernel does scores, softmax and mixing and keeps the scores to itself.
+        ``keys`` is S; of ``made`` of them keys and values are made here (None: of T) and the rest was kept. ``part`` is
+        "attention" or "cross-attention"; ``pairs`` of positions are computed (None: all T * S); ``fused``: one kernel
+        does scores, softmax and mixing and keeps the scores to itself.
         """
         z, b, t = self.sizes, self.B, self.T
         made = t if made is None else made

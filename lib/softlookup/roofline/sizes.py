@@ -102,11 +102,7 @@ class TransformerSizes:
 
 
 def check_source(sizes: TransformerSizes, source: int) -> None:
-    """Refuse a source where there is no encoder for it, and an encoder-decoder without one.
-
-    Raises:
-        ValueError: If an encoder-decoder has no source, or another model has one; the message names the model.
-    """
+    """Refuse, by a ValueError with the model's name, a source without an encoder, or an encoder-decoder without one."""
     if bool(sizes.decoder_layers) != bool(source):
         kind = "is an encoder-decoder and needs a source" if sizes.decoder_layers else "has no encoder for a source"
         raise ValueError(f"{sizes.name} {kind}; got source = {source}")

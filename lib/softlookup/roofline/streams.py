@@ -81,8 +81,7 @@ Way = Callable[[], object]
 def operands(n: int, seed: int = 0) -> Arrays:
     """A, B, C, D, and room for E and two arrays in between: seven arrays (n,), float32, every page touched.
 
-    Raises:
-        ValueError: If n is not a multiple of 32, or not above 0.
+    ValueError if n is not a multiple of 32, or not above 0.
     """
     if n <= 0 or n % 32:
         raise ValueError(f"n is {n}, wanted a multiple of 32 above 0")

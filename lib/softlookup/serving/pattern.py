@@ -158,8 +158,7 @@ def compile_pattern(pattern: str) -> Automaton:
 class _Sequences:
     """Sequences of nodes by their numbers: each is a first node and the number of the rest, and 0 is the empty one.
 
-    Args:
-        pattern: For messages.
+    The pattern is for messages alone.
 
     Attributes:
         may_be_empty: For each sequence, whether the empty text fits it.

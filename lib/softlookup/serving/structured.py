@@ -187,15 +187,9 @@ class StructuredStep:
     def __call__(self, ids: Int[Tensor, "B T"], state: Any = None) -> tuple[Float[Tensor, "B V"], Any]:
         """Take the tokens that the state has not seen, and say what may come next.
 
-        Args:
-            ids: The prompts at first, then one token for each sequence.
-            state: The model's memory before the prompt, or what the last call returned.
-
-        Returns:
-            The model's logits, -inf where a token may not follow; and the new state.
-
-        Raises:
-            ValueError: If a token was not allowed, or the model has fewer tokens than the masks.
+        ``ids`` are the prompts at first, then one token for each sequence; ``state`` is the model's memory before the
+        prompt, or what the last call returned. Gives the logits, -inf where a token may not follow, and the new state.
+        ValueError if a token was not allowed, or the model has fewer tokens than the masks.
         """
         if isinstance(state, _StructuredState):
             memory = state.memory
