@@ -24,13 +24,8 @@ _HALF_A_CHARACTER = "\N{REPLACEMENT CHARACTER}"
 def write_turn(role: str, text: str, names: Sequence[str]) -> str:
     """Write a turn of a conversation in ChatML, from its first token to the line end behind its last one.
 
-    Args:
-        role: Who speaks.
-        text: What is said.
-        names: The special tokens of the tokenizer that reads it. A text that holds one of them would end the turn.
-
-    Raises:
-        ValueError: If the text holds the name of a special token; the message names it.
+    ``names`` are the special tokens of the tokenizer that reads it: a text that holds one would end the turn, and is a
+    ValueError that names it.
     """
     if matches := [name for name in names if name in text]:
         first = min(matches, key=text.index)

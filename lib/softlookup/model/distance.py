@@ -261,8 +261,7 @@ class T5Bias(nn.Module):
 def check_heads(q: Tensor, k: Tensor, n_heads: int) -> None:
     """Refuse queries (B, N, T, H) and keys (B, K, S, H) that are no heads of the same sequences.
 
-    Raises:
-        ValueError: If there are not four axes each, the batches differ, or q has another number of heads.
+    ValueError if there are not four axes each, the batches differ, or q has another number of heads.
     """
     shapes = f"q {tuple(q.shape)}, k {tuple(k.shape)}"
     if q.ndim != 4 or k.ndim != 4 or q.shape[0] != k.shape[0]:

@@ -138,8 +138,7 @@ def feature_of(x: Float[Tensor, "*shape"], feature: Feature) -> Float[Tensor, "*
 
     With "elu+1" it is x + 1 above 0 and exp(x) below, never 0; with "relu" x above 0 and 0 below.
 
-    Raises:
-        ValueError: If the feature is unknown.
+    ValueError for another feature.
 
     Source: Katharopoulos et al. 2020, equation 7.
     """

@@ -111,8 +111,7 @@ def check_distributions(probabilities: Float[Tensor, "... V"], name: str = "") -
 def log_probabilities(logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
     """Take the logarithm of the softmax, in float32 at least, and refuse logits that leave no distribution.
 
-    Raises:
-        ValueError: If a logit is NaN or +inf, or if a row rules out every token; the message names the row.
+    ValueError if a logit is NaN or +inf, or a row, which is named, rules out every token.
     """
     if logits.ndim != 2 or logits.shape[1] == 0:
         raise ValueError(f"logits have shape {tuple(logits.shape)}; wanted (B, V), with at least one token")
@@ -136,8 +135,7 @@ def largest(values: Float[Tensor, "B M"], k: int) -> tuple[Float[Tensor, "B {k}"
 
     torch's own topk does not say which of equal numbers it takes, and takes others on another device.
 
-    Raises:
-        ValueError: If k is below 1 or above M.
+    ValueError if k is below 1 or above M.
     """
     width = values.shape[1]
     if not 1 <= k <= width:

@@ -12,8 +12,7 @@ from softlookup.model.trace import Trace
 def mean_pool(states: Float[Tensor, "B T D"], real: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
     """Take the mean of each row's tokens, leaving out what only fills it up; zeros for a row without tokens.
 
-    Raises:
-        ValueError: If the shapes do not fit.
+    ValueError if the shapes do not fit.
     """
     if states.ndim != 3 or real.shape != states.shape[:2]:
         raise ValueError(
