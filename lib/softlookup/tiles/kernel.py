@@ -42,8 +42,7 @@ class Kernel:
     def __getitem__(self, grid: Any) -> Callable[..., Traffic]:
         """What launches the kernel with so many programs.
 
-        Args:
-            grid: One to three counts, or a function that gives them for the arguments by name.
+        The grid is one to three counts, or a function that gives them for the arguments by name.
         """
         return functools.partial(self.launch, grid)
 
@@ -76,8 +75,7 @@ class Kernel:
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Call it from within a kernel, as a function of that one.
 
-        Raises:
-            TypeError: Outside of kernels, since a kernel needs a grid.
+        TypeError outside of kernels, since a kernel needs a grid.
         """
         if is_recording():
             return watched(self.function)(*args, **named)
