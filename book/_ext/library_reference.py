@@ -17,7 +17,7 @@ from as_shown import differing, shown
 from docutils import nodes
 from docutils.statemachine import StringList
 from page_needs import Project
-from public_names import BOOK, COVERAGE, doc_of, documented, find, forget, kind_of, names_at, places_of
+from public_names import COVERAGE, doc_of, documented, find, forget, kind_of, names_at, places_of
 from section_links import append_line, link, section_of
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
@@ -65,7 +65,7 @@ def entry(name: str) -> list[str]:
         return [f".. autofunction:: {name}", ""]
     value = find(name)
     head = [f".. py:data:: {name}"] + ([f"   :value: {value!r}"] if isinstance(value, int | str) else [])
-    about = [*tidy(BOOK.sub("", doc_of(name)).splitlines()), "", sections_line(name)]
+    about = [*tidy(doc_of(name).splitlines()), "", sections_line(name)]
     return [*head, "", *(f"   {line}" for line in about), ""]
 
 
@@ -95,9 +95,8 @@ def sections_line(name: str) -> str:
 
 
 def process_docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Escape, and put links in the place of the line "Book:"."""
-    whole = BOOK.sub("", "\n".join(lines)).rstrip().splitlines()
-    lines[:] = tidy(whole)
+    """Escape, and end with links to the book."""
+    lines[:] = tidy(lines)
     for at, line in enumerate(lines[:-1]):
         if line == "Returns:":  # or napoleon takes what stands before a colon for a type
             indent = len(lines[at + 1]) - len(lines[at + 1].lstrip())

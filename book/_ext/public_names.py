@@ -1,13 +1,12 @@
 """What is public in the library, and which sections explain it: read once, for every page that shows it.
 
-Where a name is explained is said in ``book/coverage.yml`` (a row's ``library`` beside its ``anchor``) and in the line
-``Book:`` of the docstring.
+``book/coverage.yml`` alone says where a name is explained: a row has its ``library`` beside its ``anchor``, and the
+list ``sections`` at the end has the names that no row of a section names.
 """
 
 import ast
 import importlib
 import inspect
-import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -26,14 +25,21 @@ PACKAGES = (
 )
 COVERAGE = Path(__file__).resolve().parents[1] / "coverage.yml"
 
-BOOK = re.compile(r"\bBook: (?P<places>[\w.]+\.html#[\w-]+(?:, [\w.]+\.html#[\w-]+)*)\.")
-"""The line of a docstring that says where the book explains it: "Book: 04_one_head.html#one-head-weights."."""
-
 
 @cache
-def rows() -> dict[str, dict[str, Any]]:
+def table() -> dict[str, dict[str, Any]]:
     """Read book/coverage.yml."""
     return yaml.safe_load(COVERAGE.read_text(encoding="utf-8"))
+
+
+def rows() -> dict[str, dict[str, Any]]:
+    """Take the rows of the list of contents from the table, by number."""
+    return {number: row for number, row in table().items() if number != "sections"}
+
+
+def sections() -> dict[str, list[str]]:
+    """Take the names that sections explain beyond those of the rows: by place, "04_one_head.html#one-head-weights"."""
+    return table()["sections"]
 
 
 @cache
@@ -84,9 +90,8 @@ def kind_of(name: str) -> str:
 
 @cache
 def places_of(name: str) -> tuple[str, ...]:
-    """Name the sections that explain a name: "04_one_head.html#one-head-weights", the docstring's own first."""
-    mentions = BOOK.findall(doc_of(name))
-    first = [place for places in mentions for place in places.split(", ")]
+    """Name the sections that explain a name: "04_one_head.html#one-head-weights"; those of no row first."""
+    first = [place for place, names in sections().items() if name in names]
     rest = [row["anchor"] for row in rows().values() if name in row["library"]]
     return tuple(dict.fromkeys(first + rest))
 
@@ -121,5 +126,5 @@ def doc_of(name: str) -> str:
 
 def forget() -> None:
     """Read everything anew, in a process that builds twice."""
-    for function in (rows, documented, places_of, names_at):
+    for function in (table, documented, places_of, names_at):
         function.cache_clear()

@@ -56,11 +56,7 @@ def serving(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def served(html: Path) -> Iterator[str]:
-    """Serve the built book; gives its address.
-
-    Raises:
-        NoBrowser: If the book is not built.
-    """
+    """Serve the built book; gives its address. NoBrowser if the book is not built."""
     if not (html / "index.html").exists():
         raise NoBrowser(f"no built book in {html}: run `make book` first")
     with serving(html) as address:
@@ -69,11 +65,7 @@ def served(html: Path) -> Iterator[str]:
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """Start Chromium; gives Playwright's browser.
-
-    Raises:
-        NoBrowser: If Playwright or the browser is missing.
-    """
+    """Start Chromium; gives Playwright's browser. NoBrowser if Playwright or the browser is missing."""
     try:
         from playwright.sync_api import sync_playwright
     except ModuleNotFoundError:

@@ -20,11 +20,7 @@ class LazyPackage(ModuleType):
     absent: Mapping[str, str]
 
     def __getattr__(self, name: str) -> Any:
-        """Load the module of a name.
-
-        Raises:
-            AttributeError: If the package has no such name; the message lists those that it has.
-        """
+        """Load the module of a name; AttributeError with the names that the package has, if it lacks this one."""
         if name in type(self).absent:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: {type(self).absent[name]}")
         if name not in type(self).homes:
@@ -49,12 +45,9 @@ class LazyPackage(ModuleType):
 def attach(package: str, absent: Mapping[str, str] | None = None) -> list[str]:
     """Let a package load its names at their first use.
 
-    Args:
-        package: Its own ``__name__``; the list is ``__init__.pyi`` beside its ``__init__.py``.
-        absent: Names that it does not have, though another package of this kind does, and what to write instead.
-
-    Returns:
-        The names, for ``__all__``.
+    The list of names, which is returned for ``__all__``, is ``__init__.pyi`` beside the ``__init__.py`` of ``package``,
+    its own ``__name__``. ``absent`` has names that it lacks, though another package of this kind has them, and what to
+    write instead.
     """
     module = sys.modules[package]
     # The loader reads it, since in a page of the book the library is an archive.

@@ -35,8 +35,7 @@ _FOR_GATES = (
 def dispatcher() -> Any:
     """The part of torch by which its operations are led past gates (``checking/inside/gates.py``).
 
-    Raises:
-        RuntimeError: If this torch lacks a name of it. Without gates a forbidden function would pass for an answer.
+    RuntimeError if this torch lacks a name of it: without gates a forbidden function would pass for an answer.
     """
     import torch
 
@@ -52,8 +51,7 @@ def dispatcher() -> Any:
 def dispatch_mode() -> Any:
     """The class whose instances see each operation of torch, to count products (``checking/inside/products.py``).
 
-    Raises:
-        RuntimeError: If this torch has none.
+    RuntimeError if this torch has none.
     """
     try:
         from torch.utils._python_dispatch import TorchDispatchMode
@@ -75,12 +73,7 @@ def operation_name(operation: Any) -> str:
 
 
 def copy_each(places: Sequence["Tensor"], parts: Sequence["Tensor"]) -> None:
-    """Copy each tensor into its place: in one call where torch has it, else one after the other.
-
-    Args:
-        places: What is written to.
-        parts: What is copied, of the same shapes.
-    """
+    """Copy each part into the place of the same shape: in one call where torch has it, else one after the other."""
     import torch
 
     together = getattr(torch, "_foreach_copy_", None)
@@ -94,14 +87,8 @@ def copy_each(places: Sequence["Tensor"], parts: Sequence["Tensor"]) -> None:
 def add_product(total: "Tensor | None", a: "Tensor", b: "Tensor", dtype: "torch.dtype") -> "Tensor":
     """Add a @ b to a sum in a wider dtype: on a GPU the product itself leaves its sums there, where torch can ask so.
 
-    Args:
-        total: The sum so far, (n, m), which is written over; None for the first product.
-        a: (n, k).
-        b: (k, m).
-        dtype: Of the sum.
-
-    Returns:
-        The sum.
+    ``total`` is the sum so far, (n, m), in ``dtype``, and is written over; None for the first product. a is (n, k), b
+    (k, m).
     """
     import torch
 
@@ -117,15 +104,7 @@ def add_product(total: "Tensor | None", a: "Tensor", b: "Tensor", dtype: "torch.
 def float8_product(a: "Tensor", b: "Tensor", a_scale: "Tensor", b_scale: "Tensor", dtype: "torch.dtype") -> "Tensor":
     """Multiply a by the transpose of b, both in float8, and by their scales; imitated in float32 off such a GPU.
 
-    Args:
-        a: (n, k).
-        b: (m, k).
-        a_scale: One number.
-        b_scale: One number.
-        dtype: Of the result.
-
-    Returns:
-        (n, m).
+    a is (n, k), b (m, k), the result (n, m) in ``dtype``; each scale is one number.
     """
     import torch
 
@@ -139,11 +118,8 @@ def float8_product(a: "Tensor", b: "Tensor", a_scale: "Tensor", b_scale: "Tensor
 def packed_weight(w: "Tensor") -> "Tensor":
     """A weight as oneDNN multiplies it fastest on some CPUs, for ``product_by_packed``.
 
-    Args:
-        w: The weight, of shape (D_in, D_out), in float32.
-
-    Raises:
-        AttributeError: If this torch has no such operation: whoever asks multiplies by the plain weight then.
+    w is (D_in, D_out), in float32. AttributeError if this torch has no such operation: the caller then multiplies by w
+    itself.
     """
     import torch
 
@@ -153,13 +129,7 @@ def packed_weight(w: "Tensor") -> "Tensor":
 def product_by_packed(x: "Tensor", packed: "Tensor", b: "Tensor | None") -> "Tensor":
     """X @ w + b by a packed weight.
 
-    Args:
-        x: Rows, of shape (B, D_in).
-        packed: What ``packed_weight`` made of w.
-        b: What is added to each row, of shape (D_out,), or nothing.
-
-    Raises:
-        AttributeError: If this torch has no such operation.
+    x is (B, D_in), ``packed`` what ``packed_weight`` made of w, b (D_out,) or None. AttributeError as there.
     """
     import torch
 

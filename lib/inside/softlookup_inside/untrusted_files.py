@@ -32,15 +32,7 @@ class _RefusedJsonError(ValueError):
 def open_regular(path: str | Path) -> BinaryIO:
     """Open a file, and refuse what is none: a folder; a pipe or a device, which may never end.
 
-    Args:
-        path: The file.
-
-    Returns:
-        The file, open to read bytes.
-
-    Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If it is no regular file, or cannot be read; the message names it.
+    FileNotFoundError if there is no such file; ValueError, which names it, if it is no regular file or cannot be read.
     """
     try:
         if stat.S_ISREG(os.stat(path).st_mode):
@@ -55,16 +47,7 @@ def open_regular(path: str | Path) -> BinaryIO:
 def read_bytes(path: str | Path, *, max_bytes: int = MAX_BYTES) -> bytes:
     """Read a whole file that may be larger than memory.
 
-    Args:
-        path: The file.
-        max_bytes: How many bytes it may have.
-
-    Returns:
-        Its bytes.
-
-    Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If it is no regular file, cannot be read, or is larger; the message names it.
+    FileNotFoundError and ValueError as in open_regular; ValueError, too, if the file is larger than ``max_bytes``.
     """
     with open_regular(path) as file:
         if os.fstat(file.fileno()).st_size <= max_bytes and len(data := file.read(max_bytes + 1)) <= max_bytes:
@@ -75,15 +58,7 @@ def read_bytes(path: str | Path, *, max_bytes: int = MAX_BYTES) -> bytes:
 def decode_utf8(data: bytes, subject: object) -> str:
     """Decode text in UTF-8, with a byte order mark or without.
 
-    Args:
-        data: The text.
-        subject: How the message of an error begins.
-
-    Returns:
-        The text, without the mark.
-
-    Raises:
-        ValueError: If it is no UTF-8.
+    The mark is left out. ``subject`` begins the message of the ValueError if it is no UTF-8.
     """
     try:
         return data.decode("utf-8-sig")
@@ -98,18 +73,9 @@ def parse_json(data: bytes, subject: object, *, max_bytes: int = MAX_BYTES, max_
 
     NaN and infinity are read, as Python writes them.
 
-    Args:
-        data: The JSON, in UTF-8.
-        subject: How the message of an error begins: the name of the file, or what stands for it.
-        max_bytes: How many bytes it may have.
-        max_items: How many lists, objects, commas and colons it may have.
-
-    Returns:
-        What it holds, nested at most MAX_DEPTH deep.
-
-    Raises:
-        ValueError: If it is no JSON in UTF-8, too large, nested too deep, has a name twice in one object, a whole
-            number of more than 40 digits, or half of a character.
+    The result is nested at most MAX_DEPTH deep. ``subject`` begins the message of an error; ``max_items`` counts lists,
+    objects, commas and colons. ValueError if it is no JSON in UTF-8, too large, nested too deep, has a name twice in
+    one object, a whole number of more than 40 digits, or half of a character.
     """
     if len(data) > max_bytes:
         raise ValueError(f"{subject} has more than {max_bytes:,} bytes, which is more than is read")
@@ -136,15 +102,8 @@ def parse_json(data: bytes, subject: object, *, max_bytes: int = MAX_BYTES, max_
 def read_json(path: str | Path) -> Any:
     """Read a JSON file, whoever wrote it.
 
-    Args:
-        path: The file.
-
-    Returns:
-        What it holds.
-
-    Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If it is no regular file, cannot be read, or parse_json refuses it; the message names it.
+    FileNotFoundError if there is no such file; ValueError, which names it, if it is no regular file, cannot be read, or
+    parse_json refuses it.
     """
     return parse_json(read_bytes(path), path)
 
@@ -152,15 +111,7 @@ def read_json(path: str | Path) -> Any:
 def read_json_object(path: str | Path) -> dict[str, Any]:
     """Read a JSON file that holds an object.
 
-    Args:
-        path: The file.
-
-    Returns:
-        The object.
-
-    Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: As in read_json, and if it holds something else.
+    Errors as in read_json, and ValueError if it holds something else.
     """
     content = read_json(path)
     if not isinstance(content, dict):
@@ -171,12 +122,7 @@ def read_json_object(path: str | Path) -> dict[str, Any]:
 def count_items(data: bytes, limit: int) -> int:
     """Count the items that JSON may hold, without parsing it; text is left out only where there would be too many.
 
-    Args:
-        data: The JSON.
-        limit: How many there may be.
-
-    Returns:
-        Its lists, objects, commas and colons; if those are more than the limit, a count above it.
+    Items are lists, objects, commas and colons; if there are more than ``limit``, the result is a number above it.
     """
     count = sum(data.count(sign) for sign in (b"[", b"{", b",", b":"))
     quotes = data.count(b'"')
@@ -191,14 +137,7 @@ def count_items(data: bytes, limit: int) -> int:
 def naming(path: str | Path) -> Iterator[None]:
     """Let the message of a ValueError name the file whose content is at fault.
 
-    Args:
-        path: The file.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        ValueError: In place of one that was raised inside and does not name the file.
+    A ValueError that was raised inside and does not name it is raised again with its name.
     """
     try:
         yield
@@ -221,12 +160,7 @@ def is_pair_list(value: object) -> bool:
 def shortened(value: object, most: int = 60) -> str:
     """Write a value of a file into a message, on one line and not at full length.
 
-    Args:
-        value: The value.
-        most: How many characters it may take.
-
-    Returns:
-        Text as it stands if it can be printed; anything else as Python writes it.
+    Text that can be printed stands as it is, anything else as Python writes it; ``most`` is in characters.
     """
     text = value if isinstance(value, str) and value.isprintable() else repr(value)
     return text if len(text) <= most else f"{text[: most - 3]}..."

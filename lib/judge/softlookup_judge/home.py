@@ -161,8 +161,6 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
         The result. In a notebook it shows itself; in a terminal ``print(result.text())`` does. A wrong answer, an
         exception in it, an interruption or an unknown task gives a result too, never an exception.
 
-    Book: 00_before_you_start_running.html#before-check.
-
     >>> check("04.spread", lambda head_width, sigma_q, sigma_k: head_width**0.5 * sigma_q * sigma_k).verdict
     'pass'
     """
@@ -183,8 +181,6 @@ def hint(task_id: str, *, variant: int | None = None) -> Hint:
     Raises:
         UnknownTask: If there is no such task.
         ValueError: If the task has no such variant.
-
-    Book: 00_before_you_start_running.html#before-check.
     """
     return kernel_checker().hint(task_id, variant)
 
@@ -203,7 +199,5 @@ def inputs(task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
     Raises:
         UnknownTask: If there is no such task.
         IndexError: If there is no such question.
-
-    Book: 00_before_you_start_running.html#before-check.
     """
     return kernel_checker().inputs(task_id, number, variant)

@@ -35,16 +35,7 @@ LETTERS: frozenset[str] = frozenset(axis.letter for axis in LEGEND)
 
 
 def meaning(letter: str) -> str:
-    """Say what an axis letter counts.
-
-    Args:
-        letter: One letter of the legend.
-
-    Returns:
-        Its meaning in a few words.
-
-    Raises:
-        KeyError: If the letter is not in the legend; the message lists the letters.
+    """Say what an axis letter counts, in a few words; KeyError with the letters of the legend if this is none of them.
 
     >>> meaning("H")
     'head width: numbers in one query, key or value'

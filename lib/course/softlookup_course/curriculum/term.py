@@ -64,8 +64,6 @@ def term(book: Path, a_week: int = 1) -> tuple[Week, ...]:
 
     The second one is for tasks alone, and none has to be left out then. If what a week teaches no longer fits into one
     session, it is a ValueError that names the chapter. ``book`` is the folder of the book's pages.
-
-    Book: instructors_plan.html#plan-term.
     """
     weeks: list[Week] = []
     for chapter in TERM_CHAPTERS:

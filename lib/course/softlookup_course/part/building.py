@@ -25,8 +25,6 @@ def prepare(root: Path, folder: Path) -> Path:
 
     The notebooks that students get are copied to ``exercises/``, where their pages are made: tasks that were left out
     and other points show there by themselves. CourseError if the folder has no book, or an assignment was not released.
-
-    Book: instructors_plan.html#plan-part.
     """
     course = Course.at(folder)
     for name in ("_toc.yml", "_config.yml"):
@@ -52,10 +50,7 @@ def prepare(root: Path, folder: Path) -> Path:
 
 
 def own_settings(folder: Path) -> dict[str, Any]:
-    """What a course's ``_config.yml`` says; nothing where there is none, a CourseError if it is no mapping.
-
-    Book: instructors_plan.html#plan-part.
-    """
+    """What a course's ``_config.yml`` says; nothing where there is none, a CourseError if it is no mapping."""
     path = folder / "_config.yml"
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -98,8 +93,6 @@ def keep_to_notebook(folder: Path, facts: Path) -> list[str]:
 
     The script ``facts``, which tells pages which tasks they can judge, is written again. ``folder`` has the notebooks
     of the course's book.
-
-    Book: instructors_plan.html#plan-part.
     """
     notebooks = (path.read_text(encoding="utf-8") for path in sorted((folder / "exercises").glob("*/*.ipynb")))
     varied = {task for text in notebooks for task in _VARIANT.findall(text)}

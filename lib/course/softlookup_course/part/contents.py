@@ -27,10 +27,7 @@ def chapter_of(page: str) -> int | None:
 
 
 def chapters_of(root: Path) -> list[int]:
-    """The numbers of the chapters that the whole book has, 90 for the capstone.
-
-    Book: instructors_plan.html#plan-part.
-    """
+    """The numbers of the chapters that the whole book has, 90 for the capstone."""
     numbers = {chapter_of(page) for page in files(_whole(root))}
     return sorted(number for number in numbers if number is not None)
 
@@ -39,8 +36,6 @@ def contents(root: Path, chapters: Collection[int]) -> dict[str, Any]:
     """Cut the whole book's table of contents down to some chapters.
 
     What belongs into ``_toc.yml``: these chapters with all their pages, the schedule, and the pages at hand.
-
-    Book: instructors_plan.html#plan-part.
     """
     whole = _whole(root)
     by_caption = {part["caption"]: part["chapters"] for part in whole["parts"]}

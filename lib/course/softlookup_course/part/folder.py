@@ -62,8 +62,6 @@ def write_pages(
 
     It says what was written, and what was kept because somebody has changed it. ``minutes`` is how long a session is; a
     section that does not fit into one is a ValueError. ``dropped`` are tasks that the course leaves out.
-
-    Book: instructors_plan.html#plan-part.
     """
     made = dict(_own_files(root, chapters, title, minutes, dropped))
     for page in files(contents(root, chapters)):

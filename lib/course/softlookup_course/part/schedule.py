@@ -16,8 +16,6 @@ def left_out_sentence(chapters: Collection[int]) -> str:
 
     >>> left_out_sentence([5])
     'This course leaves out chapter 4 (One head), which chapter 5 needs.'
-
-    Book: instructors_plan.html#plan-part.
     """
     clauses = []
     for strict in (True, False):
@@ -36,8 +34,6 @@ def schedule_page(book: Path, chapters: Iterable[int], minutes: int, dropped: Co
 
     ``book`` is the folder of the pages, ``minutes`` how long a session is; a section that does not fit into one is a
     ValueError. ``dropped`` are tasks that the course leaves out.
-
-    Book: instructors_plan.html#plan-part.
     """
     chapters = sorted(chapters)
     described_chapters = [number for number in chapters if number in chapter_files(book) and number not in OUTSIDE]

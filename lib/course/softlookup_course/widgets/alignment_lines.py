@@ -82,8 +82,6 @@ class AlignmentLines(InteractiveFigure):
     It plays once when it comes into view. A word that is pointed at, focused or pressed shows its lines alone. The
     weights of a layer and head, both counted from 1, are drawn at first; a ValueError if there is none such. The
     languages come with their codes.
-
-    Book: 08_decoder_and_masks.html#decoder-cross.
     """
 
     translation = traitlets.Dict(help="tokens, weights and lines of one head").tag(sync=True)

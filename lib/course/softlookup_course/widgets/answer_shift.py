@@ -30,10 +30,7 @@ REWARDS = ("for right answers", "with a bonus for courtesy")
 
 
 def flawed_rewards() -> list[float]:
-    """What the flawed reward gives each of ANSWERS (M,): 1 if it begins with the right one, a bonus for each courtesy.
-
-    Book: 20_after_pretraining.html#after-pretraining-hacking.
-    """
+    """What the flawed reward gives each of ANSWERS (M,): 1 if it begins with the right one, a bonus for each courtesy."""
     begins = next(text.rstrip(".!") for text, _, true, _ in ANSWERS if true)
     return [float(text.startswith(begins)) + BONUS * count for text, _, _, count in ANSWERS]
 
@@ -43,8 +40,6 @@ def describe(reference: np.ndarray, policy: np.ndarray, rewards: np.ndarray, tru
 
     ``rewards`` are what training counts, ``true`` what it should. ``policy``, ``reward`` and ``true`` (means), ``kl``
     (of the policy from the reference, in nats).
-
-    Book: 20_after_pretraining.html#after-pretraining-hacking.
     """
     log_ratios = np.log(np.where(policy > 0, policy, 1.0) / reference)
     return {
@@ -66,10 +61,7 @@ def static_table(texts: Sequence[str], reference: np.ndarray, paths: Sequence[di
 
 
 class AnswerShift(InteractiveFigure):
-    """Show how rewards move the probabilities of ANSWERS: the best policy for each of BETAS, or the steps of GRPO.
-
-    Book: 20_after_pretraining.html#after-pretraining-hacking.
-    """
+    """Show how rewards move the probabilities of ANSWERS: the best policy for each of BETAS, or the steps of GRPO."""
 
     texts = traitlets.List(traitlets.Unicode(), help="the answers").tag(sync=True)
     reference = traitlets.List(traitlets.Float(), help="probabilities before").tag(sync=True)

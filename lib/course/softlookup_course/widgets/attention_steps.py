@@ -159,7 +159,7 @@ class AttentionSteps(InteractiveFigure):
     spells out one cell's sum from the numbers it was sent. A ValueError if there are no examples, or an example's
     shapes do not fit.
 
-    Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-attention.
+    Source: Vaswani et al. 2017, equation 1.
     """
 
     examples = traitlets.List(traitlets.Dict(), help="what `compute` returned for each example").tag(sync=True)

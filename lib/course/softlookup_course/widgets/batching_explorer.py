@@ -61,8 +61,6 @@ def describe(model: str, machine: str, stage: str, batch: int, length: int) -> d
     For "dense" (all products with weights of one layer) and "attention" (scores and mixing of one layer): flops, bytes,
     intensity and the attainable rate; for the whole step: weight_bytes (of weights in products), cache_bytes, flops,
     seconds at the least and tokens_per_s at the most; and the ridge.
-
-    Book: 12_counting.html#counting-explorer.
     """
     if stage not in (READING, WRITING):
         raise ValueError(f"there is no stage {stage!r}; wanted {READING} or {WRITING}")

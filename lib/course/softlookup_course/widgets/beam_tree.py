@@ -110,8 +110,6 @@ class BeamTree(InteractiveFigure):
     Every number is computed when the figure is made; the script ranks finished texts by the penalty that is chosen.
     ``title`` is the sentence that is translated, or what the search is about; ``next_log_p``, ``end_id`` and ``limit``
     are as for ``grow``, and ``name`` is from a token's id to its name.
-
-    Book: 10_inference.html#inference-tree.
     """
 
     title = traitlets.Unicode(help="what is searched").tag(sync=True)

@@ -68,8 +68,6 @@ class CacheGrowth(InteractiveFigure):
 
     The first ``prompt`` of the tokens are the prompt: a ValueError if it is empty, or nothing is written behind it. The
     script computes, since sizes are free; tests compare it with ``describe``.
-
-    Book: 10_inference.html#inference-growth.
     """
 
     tokens = traitlets.List(traitlets.Unicode(), help="the text").tag(sync=True)

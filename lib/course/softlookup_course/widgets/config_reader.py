@@ -74,8 +74,6 @@ class ConfigReader(InteractiveFigure):
 
     The script computes, since lengths are free; tests compare it with ``describe``. Configs are by the model's name, as
     in ``softlookup.roofline.config_json.QUOTED``; a ValueError if there is none, or none with the name in ``first``.
-
-    Book: 15_what_changed.html#what-changed-config.
     """
 
     models = traitlets.Dict(help="what the script needs of each model").tag(sync=True)

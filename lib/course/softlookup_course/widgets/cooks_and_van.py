@@ -46,8 +46,6 @@ def counted(model: str, tokens: int) -> dict[str, list[int]]:
 
     T is the newest of ``CONTEXT`` tokens; the others are cached. A ValueError if ``roofline.MODELS`` has no such model,
     or it is not one with a gate, SiLU and no biases.
-
-    Book: 12_counting.html#counting-table.
     """
     sizes_record(model)  # refuses what has no name or two stacks
     sizes = rl.MODELS[model]
@@ -86,8 +84,6 @@ class CooksAndVan(InteractiveFigure):
     Python has counted operations and bytes; the script divides them by what the machine can do. Models are of
     ``roofline.MODELS``, with a gate, SiLU and no biases, machines of ``roofline.known_hardware()``: a ValueError if
     there is none of either, or a model is not known or of another kind, a KeyError if a machine is not known.
-
-    Book: 12_counting.html#counting-table.
     """
 
     counts = traitlets.Dict(help="for each model and number of tokens: operations and bytes by step").tag(sync=True)

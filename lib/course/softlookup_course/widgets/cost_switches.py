@@ -113,8 +113,6 @@ class CostSwitches(InteractiveFigure):
     The script computes, since lengths are free; tests compare it with ``describe``. A ValueError if
     ``softlookup.roofline.config_json.QUOTED`` has no such model, or its type is not llama; the machine is one that
     ``softlookup.roofline.hardware`` knows.
-
-    Book: 15_what_changed.html#what-changed-memory-bought.
     """
 
     name = traitlets.Unicode(help="the model").tag(sync=True)

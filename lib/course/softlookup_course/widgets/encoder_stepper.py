@@ -283,7 +283,7 @@ class EncoderStepper(InteractiveFigure):
     Every number is computed here, in float64, with ``softlookup.reference``. A ValueError if there are no examples, or
     an example's shapes do not fit.
 
-    Source: Vaswani et al. 2017, section 3.1. Book: 07_encoder.html#encoder-layer.
+    Source: Vaswani et al. 2017, section 3.1.
     """
 
     records = traitlets.List(

@@ -50,8 +50,6 @@ class FirstLookup(InteractiveFigure):
     All numbers come from Python; the script shows those of the query and the temperature that are chosen, ``asked`` at
     first. A query whose name is a key's is one that a dictionary finds. A ValueError if the store does not fit
     together, or the query is none of it.
-
-    Book: 02_soft_lookup.html#soft-lookup-mix.
     """
 
     record = traitlets.Dict(help="names, temperatures, and the weights of each query at each of them").tag(sync=True)

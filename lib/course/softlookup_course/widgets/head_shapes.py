@@ -53,8 +53,6 @@ def describe(sizes: Sizes, bytes_per_number: int = 4) -> dict[str, Any]:
 
     shapes (name -> sizes of its axes), parameters (matrix -> count, and total), flops (result -> operations of the
     product that makes it, and total; a multiply-add is two), score_bytes, and cache_bytes of one layer.
-
-    Book: 05_many_heads.html#many-heads-explorer.
     """
     s = sizes.checked()
     wide, narrow = s.N * s.H, s.K * s.H

@@ -27,8 +27,6 @@ def describe(played: PlayedKernel, machine: Hardware, dtype: str = DTYPE) -> lis
     (bytes), ``flops``, ``intensity`` (FLOP/B), ``rate`` (attainable FLOP/s) and ``bound`` ("memory", "compute" or
     "both"). ``least`` are the bytes of everything that is read, once. If the machine has no rate for ``dtype``, it is a
     KeyError.
-
-    Book: 18_kernels.html#kernels-tiles.
     """
     launches = []
     for tile in played.tiles:
@@ -85,8 +83,6 @@ class KernelPlayer(InteractiveFigure):
     of ``played_kernels.KERNELS``, or come with their launches by such names; the machine is the A100 of chapter 11 if
     left out. A ValueError if there is no kernel, or a kernel has no launch; a KeyError if the machine has no rate for
     ``dtype``, or there is no kernel of a name.
-
-    Book: 18_kernels.html#kernels-tiles.
     """
 
     kernels = traitlets.List(traitlets.Dict(), help="title, text, tile_name and launches of each").tag(sync=True)
@@ -135,8 +131,6 @@ class KernelPlayer(InteractiveFigure):
         A ValueError if several arguments are tuples, one is not of whole numbers, or the kernel moves nothing;
         KernelError if it does what the language does not know; LaunchError if it reads or writes outside of an array,
         or two programs meet at one place.
-
-        Book: 18_kernels.html#kernels-tiles.
         """
         sizes = {name: value for name, value in named.items() if isinstance(value, tuple)}
         if len(sizes) > 1:

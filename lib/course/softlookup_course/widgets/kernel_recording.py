@@ -64,10 +64,7 @@ class FilmStep:
 
 
 def rectangles(cells: np.ndarray) -> list[Rectangle]:
-    """Cover the cells, (rows, columns), that are reached with rectangles that do not overlap.
-
-    Book: 18_kernels.html#kernels-tiles.
-    """
+    """Cover the cells, (rows, columns), that are reached with rectangles that do not overlap."""
     free, result = cells.copy(), []
     while free.any():
         row, column = map(int, np.argwhere(free)[0])
@@ -174,8 +171,6 @@ def film(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> tuple[Traffic, 
     A ValueError if it has no array, or moves nothing: "the kernel reads and writes nothing, so that there is nothing to
     play". KernelError if the kernel does what the language does not know; LaunchError if it reads or writes outside of
     an array, or two programs meet at one place. ``grid`` is how many programs run, or a function that gives it.
-
-    Book: 18_kernels.html#kernels-tiles.
     """
     bound = inspect.signature(kernel.function).bind(*args, **named)
     for name, value in bound.arguments.items():

@@ -123,8 +123,6 @@ class LookupPlane(InteractiveFigure):
 
     A query can be anywhere, so the script computes scores, weights and answer itself, as ``look_up`` does; a browser
     test compares the two. A store that does not fit together is a ValueError.
-
-    Book: 02_soft_lookup.html#soft-lookup-limits.
     """
 
     store = traitlets.Dict(help="names and points of keys, values and queries").tag(sync=True)

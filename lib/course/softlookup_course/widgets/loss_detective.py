@@ -63,8 +63,6 @@ def curves(record: Mapping[str, Any], seed: int) -> dict[str, dict[str, list[flo
 
     For the healthy run and for each fault: training, validation (as the run reports it) and true, a loss for step 0 and
     for each ``every`` steps after it, in nats per token. A ValueError if the record lacks one of the runs.
-
-    Book: 09_training.html#training-wrong.
     """
     runs = {run["fault"]: run for run in record["runs"] if run["seed"] == seed}
     missing = [fault for fault in (HEALTHY, *CASES) if fault not in runs]

@@ -235,7 +235,7 @@ class MachineMap(InteractiveFigure):
     such as that of `load_translator()`. A ValueError if there is no sentence, or the model's norms follow the
     sublayers.
 
-    Source: Vaswani et al. 2017, figure 1; Xiong et al. 2020 (pre-LN). Book: 01_motivation.html#motivation-machine.
+    Source: Vaswani et al. 2017, figure 1; Xiong et al. 2020 (pre-LN).
     """
 
     parts = traitlets.List(traitlets.Dict(), help="the fields of each Part, in the order of the path").tag(sync=True)

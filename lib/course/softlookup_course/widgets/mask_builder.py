@@ -76,8 +76,6 @@ def describe(look: Look, mask: np.ndarray) -> dict[str, Any]:
 
     weights (T, T); outputs (T, 2): the mean position that a token attends to, from 0, and its weight on padding;
     allowed, how many pairs may attend; future, how many of them look ahead; blind, the rows that see nothing.
-
-    Book: 08_decoder_and_masks.html#decoder-builder.
     """
     n = len(look.tokens)
     scores_TS = np.asarray(look.scores)

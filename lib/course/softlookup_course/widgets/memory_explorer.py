@@ -21,8 +21,6 @@ def describe_writing(model: str, batch: int, length: int, number_bytes: int = 2)
     """Count what lies in memory while one of ``roofline.MODELS`` writes, by part; parts that are not needed are 0.
 
     B sequences have ``length`` tokens each; ``number_bytes`` is of weights and cache.
-
-    Book: 12_counting.html#counting-cache.
     """
     described = rl.inference_memory(rl.MODELS[model], batch, length, number_bytes=number_bytes)
     return dict.fromkeys(PARTS, 0) | described
@@ -35,8 +33,6 @@ def describe_learning(
 
     B sequences have ``length`` tokens each; the recipe is of ``roofline.RECIPES``. ``fused`` attention keeps no scores;
     ``recompute`` runs layers again in the backward pass.
-
-    Book: 12_counting.html#counting-cache.
     """
     described = rl.training_memory(rl.MODELS[model], batch, length, recipe=recipe, fused=fused, recompute=recompute)
     return dict.fromkeys(PARTS, 0) | described

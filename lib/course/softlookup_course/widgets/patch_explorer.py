@@ -61,8 +61,6 @@ def describe(picture: Picture) -> dict[str, Any]:
     ``title``; ``down`` and ``across``, how many patches; ``patches`` (T, P*P), ink in sixteenths, rounded; ``best``,
     the likeliest class, and ``sure``, its probability; ``views``, each with a title, ``kind`` ("lost", "rollout",
     "mean" or "head"), ``values`` (T) and ``own``, what goes to the class token itself (None for "lost").
-
-    Book: 13_beyond_text.html#beyond-text-explorer.
     """
     pixels, size = np.asarray(picture.pixels), picture.patch
     down, across = pixels.shape[0] // size, pixels.shape[1] // size

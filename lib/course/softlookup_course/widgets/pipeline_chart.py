@@ -24,8 +24,6 @@ def describe(schedule: str, stages: int, micro_batches: int) -> dict[str, Any]:
 
     ``tasks`` (for each stage "F0 0 F1 1 B0 3 …": tasks with their beginnings), ``length``, ``idle`` (a fraction) and
     ``alive`` (for each stage the most micro-batches whose activations it holds).
-
-    Book: 19_many_devices.html#many-devices-pipeline.
     """
     result = pipeline_times(SCHEDULES[schedule](stages, micro_batches), FORWARD, BACKWARD)
     return {
@@ -61,8 +59,6 @@ class PipelineChart(InteractiveFigure):
     """Show a pipeline as a Gantt chart: forwards, backwards, and the bubbles in which a stage waits.
 
     All times are computed by ``softlookup.ranks.schedules``.
-
-    Book: 19_many_devices.html#many-devices-pipeline.
     """
 
     runs = traitlets.List(traitlets.Dict(), help="what describe gives, for each choice").tag(sync=True)

@@ -82,8 +82,6 @@ class PositionExplorer(InteractiveFigure):
 
     ``one`` is the query's position, ``other`` the key's; a ValueError if one is none that the figure offers. The script
     computes, since positions are free; tests compare what it shows with the two functions above.
-
-    Book: 06_positions.html#positions-explorer.
     """
 
     one = traitlets.Int(help="the first position, and the query's").tag(sync=True)

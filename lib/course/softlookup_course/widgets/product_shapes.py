@@ -70,8 +70,6 @@ class ProductShapes(InteractiveFigure):
     Every number shown is computed here, with numpy; the browser chooses what to show and spells out one cell's sum. A
     and B are (MOST, MOST), whole numbers from -9 to 9, of which the upper left corner is shown, in the shapes, two
     sizes from 1 to MOST, that they begin with. Others are a ValueError.
-
-    Book: 00_before_you_start.html#before-products.
     """
 
     a = traitlets.List(traitlets.List(), help="the numbers of A, MOST by MOST").tag(sync=True)

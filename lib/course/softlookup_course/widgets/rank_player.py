@@ -28,8 +28,6 @@ def describe(
 
     For each number of ranks what ``rank_recording.played`` films, with ``unit`` (bytes of the array that it was played
     with), ``sizes``, and ``times``: for each size the seconds after each step, by link.
-
-    Book: 19_many_devices.html#many-devices-messages.
     """
     films = []
     for world in worlds:
@@ -62,8 +60,6 @@ class RankPlayer(InteractiveFigure):
     Every number comes from runs on ``softlookup.ranks``; the script draws, and adds the steps up. Programs are names of
     ``played_programs.PROGRAMS``, in the order in which they are offered, or described already, as ``of`` does it; links
     are to choose from. A ValueError if there is none of either, a KeyError if there is no program of a name.
-
-    Book: 19_many_devices.html#many-devices-messages.
     """
 
     programs = traitlets.List(traitlets.Dict(), help="name, title, array and films of each").tag(sync=True)
@@ -95,8 +91,6 @@ class RankPlayer(InteractiveFigure):
         ``dist``, which has the names in ``offers``. Whose numbers have reached a rank is shown where it can be told
         (see ``rank_recording.seen``). WorldError if the ranks cannot go on, or their messages do not meet; RankError if
         a rank does what no program may do; ValueError if there are more ranks than fit into the figure, or no messages.
-
-        Book: 19_many_devices.html#many-devices-messages.
         """
         return cls([readers_program(function, inputs, links, offers)], links)
 

@@ -18,8 +18,6 @@ def describe(d_model: int, warmup: int, step: int) -> dict[str, float]:
 
     rate, the learning rate of the step, the first being 1; peak, the highest rate of all. ``warmup`` is steps of the
     rise.
-
-    Book: 09_training.html#training-explorer.
     """
     from softlookup.model.whole.schedules import noam  # the model loads torch
 

@@ -39,8 +39,6 @@ def describe(
 
     One record for each operation of a layer, in order: name, part, flops, bytes, intensity (FLOP/B), rate (attainable
     FLOP/s), seconds (the least), bound ("memory", "compute" or "both").
-
-    Book: 11_roofline.html#roofline-explorer.
     """
     if phase not in PHASES:
         raise ValueError(f"there is no phase {phase!r}; there are {', '.join(PHASES)}")

@@ -82,8 +82,6 @@ class SamplingExplorer(InteractiveFigure):
     The script computes, since settings are free; tests compare it with ``describe``. Tokens are names by id; places may
     be dicts with the fields of ``Choice``. A ValueError if there is no place, or one has not a finite logit for each
     token.
-
-    Book: 10_inference.html#inference-explorer.
     """
 
     tokens = traitlets.List(traitlets.Unicode(), help="the vocabulary, by id").tag(sync=True)

@@ -33,8 +33,6 @@ class ServingTimeline(InteractiveFigure):
 
     The script only draws: ``serving.timelines`` has served the guests each way. ``described`` is what it returns; a
     ValueError if nobody was served.
-
-    Book: 16_serving.html#serving-batching.
     """
 
     guests = traitlets.List(traitlets.Dict(), help="who comes when, with how many tokens").tag(sync=True)

@@ -34,7 +34,6 @@ def describe(parameters: int, stage: int, world: int) -> dict[str, Any]:
     stage, or the world or the model is empty.
 
     Source: Rajbhandari et al. 2020, ZeRO, figure 1 and section 7.
-    Book: 19_many_devices.html#many-devices-shards.
     """
     if stage not in STAGES or world < 1 or parameters < 1:
         raise ValueError(f"wanted a stage from 0 to 3, ranks and parameters, got {stage}, {world} and {parameters}")
@@ -66,8 +65,6 @@ class ShardedMemory(InteractiveFigure):
     """Show who holds what in data-parallel training: everything on every rank, or shards, by the stage of ZeRO.
 
     A model without parameters is a ValueError.
-
-    Book: 19_many_devices.html#many-devices-shards.
     """
 
     parameters = traitlets.Int(help="of the model").tag(sync=True)

@@ -120,7 +120,7 @@ class TokenizerFigure(InteractiveFigure):
     browser test holds that its pieces and ids are those of the library. The first of the samples is shown. A ValueError
     if there is nothing learned, or no sample.
 
-    Source: Sennrich et al. 2016. Book: 03_tokens_and_embeddings.html#tokens-train.
+    Source: Sennrich et al. 2016.
     """
 
     learned = traitlets.List(traitlets.Dict(), help="what `record` returned for each body of texts").tag(sync=True)

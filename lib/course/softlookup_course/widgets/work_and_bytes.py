@@ -18,8 +18,6 @@ def computations(side: int) -> list[Operation]:
 
     The sum of two matrices, a matrix times a vector, the product of two matrices. A side n below 1 is a ValueError:
     "side is N, wanted 1 or more".
-
-    Book: 11_roofline.html#roofline-intensity.
     """
     if side < 1:
         raise ValueError(f"side is {side}, wanted 1 or more")
@@ -39,8 +37,6 @@ def describe(machine: Hardware, side: int, *, faster_units: int = 1, faster_memo
     and ``least``, the longer of the two. The peak is multiplied by ``faster_units``, the bandwidth by
     ``faster_memory``. A side below 1 is a ValueError: "side is N, wanted 1 or more"; a machine without a rate for
     float32 is a KeyError.
-
-    Book: 11_roofline.html#roofline-roof.
     """
     changed = replace(
         machine,

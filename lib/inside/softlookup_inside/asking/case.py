@@ -54,8 +54,6 @@ class Case:
         offers: What ``dist`` has beside rank and world size.
         rank: In the question to one rank its number.
         inbox: In the question to one rank the messages that it has received so far.
-
-    Book: instructors_task.html#instructors-task-says.
     """
 
     label: str

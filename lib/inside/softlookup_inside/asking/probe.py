@@ -139,8 +139,6 @@ class Answer:
         arrays: The results as numpy arrays, None where ``failure`` says why.
         failure: The reason, None where there are arrays.
         printed: What the code wrote to stdout and stderr, cut.
-
-    Book: instructors_task.html#instructors-task-front-end.
     """
 
     arrays: Arrays | None = None

@@ -21,9 +21,7 @@ class Dist:
     something with ``wait()``. Names and arguments are those of torch.distributed; arrays are numpy's, or torch tensors
     on the CPU. With ``group=`` collectives are among the ranks of a group.
 
-    Args:
-        recorder: Takes down what the rank does.
-        offers: Which names of EVERYTHING there are.
+    ``offers`` are the names of EVERYTHING that there are.
     """
 
     def __init__(self, recorder: RankRecorder, offers: Sequence[str] = EVERYTHING) -> None:
@@ -74,18 +72,10 @@ def record(
 ) -> Record:
     """Run one rank from its beginning.
 
-    Args:
-        function: What it does; gives its results as arrays.
-        rank: Its number.
-        world: How many ranks there are.
-        inbox: The messages that it has received so far, as ``packing.pack_inbox`` lays them out.
-        offers: Which names of EVERYTHING its ``dist`` has.
-
-    Returns:
-        What it did, up to its end or to the first message that is not there yet.
-
-    Raises:
-        RankError: If it does what no program may do. Exceptions of the function pass through.
+    ``function`` gives its results as arrays; ``inbox`` has the messages received so far, as ``packing.pack_inbox`` lays
+    them out; ``offers`` are the names of EVERYTHING that its ``dist`` has. Gives what it did, up to its end or to the
+    first message that is not there yet. RankError if it does what no program may do; exceptions of the function pass
+    through.
     """
     recorder = RankRecorder(rank, world, unpack_inbox(inbox))
     try:

@@ -13,10 +13,8 @@ class RankGroup:
 
     Its messages are those of the world's recorder, so that a collective runs in a group as it does in the world.
 
-    Args:
-        recorder: Takes down what the rank does.
-        number: Its position among the groups that are made, from 1: the same on all ranks.
-        ranks: Which ranks belong to the group, in rising order.
+    ``number`` is its position among the groups that are made, from 1, the same on all ranks; ``ranks`` are in rising
+    order.
 
     Attributes:
         place: The rank's number in the group; -1 outside of it.
@@ -44,12 +42,7 @@ class RankGroup:
     def position(self, name: str, rank: Any) -> int:
         """The number in the group of a rank of the world.
 
-        Args:
-            name: What names it.
-            rank: Its number in the world.
-
-        Raises:
-            RankError: If it does not belong to the group.
+        ``name`` is what names it. RankError if it does not belong to the group.
         """
         number = self._recorder.position(name, rank)
         if number not in self._ranks:

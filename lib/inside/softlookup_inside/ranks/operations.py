@@ -20,13 +20,8 @@ _SUM = ReduceOp.SUM
 class P2POp:
     """A message of ``batch_isend_irecv``.
 
-    Args:
-        op: ``dist.isend`` or ``dist.irecv``.
-        tensor: What is sent or filled.
-        peer: The other rank.
-        group: The group that both belong to; None for all ranks.
-        tag: 0.
-        group_peer: The other rank's number in the group, in place of ``peer``.
+    ``op`` is ``dist.isend`` or ``dist.irecv``; group None is all ranks, ``tag`` is 0, and ``group_peer``, in place of
+    ``peer``, is the other rank's number in the group.
     """
 
     def __init__(
@@ -47,11 +42,7 @@ class P2POp:
 
 
 class Operations:
-    """What one rank does with messages.
-
-    Args:
-        recorder: Takes it down.
-    """
+    """What one rank does with messages."""
 
     ReduceOp, P2POp = ReduceOp, P2POp
 

@@ -50,12 +50,8 @@ def row_of(
 ) -> tuple[int, ...]:
     """A row.
 
-    Args:
-        name: The operation.
-        peer: The other rank, or -1.
-        awaited: The row that a wait is for, or -1.
-        array: What it sends, receives into or returns; None if it has no array.
-        purpose: The group that a message is for, and the collective that it belongs to.
+    ``peer`` is the other rank, ``awaited`` the row that a wait is for, or -1; the array is what it sends, receives into
+    or returns; ``purpose`` is the group that a message is for, and the collective that it belongs to.
     """
     if array is None:
         return (NAMES.index(name), peer, awaited, -1, -1, *(0,) * MOST_AXES, 0, 0)
@@ -100,19 +96,9 @@ def unpack_inbox(inbox: Record) -> dict[int, list[np.ndarray]]:
 
 
 def take(words: np.ndarray, at: int, dtype: np.dtype, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
-    """Read an array.
+    """Read an array that begins at word ``at``: a copy of it, and where the next one begins.
 
-    Args:
-        words: Where it lies.
-        at: Its first word.
-        dtype: Its dtype.
-        shape: Its shape.
-
-    Returns:
-        A copy of it, and where the next one begins.
-
-    Raises:
-        ValueError: If there are fewer words.
+    ValueError if there are fewer words.
     """
     count = math.prod(shape)
     end = at + words_of(count * dtype.itemsize)

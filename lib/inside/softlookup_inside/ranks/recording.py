@@ -37,10 +37,7 @@ class NeedsMessage(BaseException):
 class RankRecorder:
     """Takes down what one rank does, and hands it its messages.
 
-    Args:
-        rank: Its number.
-        world: How many ranks there are.
-        inbox: The bytes of the messages that it has received so far, by the rank that sent them, in their order.
+    The inbox has the bytes of the messages received so far, by the rank that sent them, in their order.
 
     Attributes:
         place: The rank's number among those that a collective is for, as a group has it.
@@ -177,11 +174,7 @@ class RankRecorder:
             raise NeedsMessage
 
     def position(self, name: str, rank: Any) -> int:
-        """The number of a rank that something names.
-
-        Raises:
-            RankError: If there is no such rank.
-        """
+        """The number of a rank that something names; RankError if there is no such rank."""
         number = rank_number(name, rank)
         if not 0 <= number < self.world:
             raise RankError(f"{name} names rank {number}: in a world of {self.world} there are 0 to {self.world - 1}")
@@ -194,11 +187,7 @@ class RankRecorder:
         return peer
 
     def checked(self, what: str, array: Any) -> None:
-        """Look whether an array can be sent or filled.
-
-        Raises:
-            RankError: If it cannot.
-        """
+        """Look whether an array can be sent or filled; RankError if it cannot."""
         if not isinstance(array, np.ndarray):
             raise RankError(f"{what} must be an array, got {type(array).__name__}")
         if array.dtype not in DTYPES:
@@ -224,8 +213,7 @@ class RankRecorder:
 class PendingMessage:
     """A message on its way, as ``isend``, ``irecv`` and ``async_op=True`` give it.
 
-    Args:
-        end: What is done in ``wait``.
+    ``end`` is what is done in ``wait``.
 
     Attributes:
         is_over: Whether it has been waited for.
@@ -257,15 +245,7 @@ class PendingMessage:
 
 
 def rank_number(name: str, rank: Any) -> int:
-    """The whole number that something names as a rank.
-
-    Args:
-        name: What names it.
-        rank: What it names.
-
-    Raises:
-        RankError: If it is no whole number.
-    """
+    """The whole number that ``name`` names as a rank; RankError if it is none."""
     try:
         return operator.index(rank)
     except TypeError:

@@ -38,13 +38,8 @@ class ReduceOp(Enum, metaclass=_Reductions):
 def reduction(name: str, op: Any, array: np.ndarray) -> ReduceOp:
     """The reduction that ``op=`` names; torch's own are taken by their names.
 
-    Args:
-        name: The collective.
-        op: What was handed to it.
-        array: What is reduced.
-
-    Raises:
-        RankError: If there is no such reduction, or it cannot be that of such numbers.
+    ``name`` is the collective, ``op`` what was handed to it, ``array`` what is reduced. RankError if there is no such
+    reduction, or not of such numbers.
     """
     members = ReduceOp.__members__
     chosen = members.get(getattr(op, "name", ""))

@@ -10,9 +10,7 @@ class NoResult:
 
     ``wait()`` does nothing, so that ``if work is not None: work.wait()`` works here as well.
 
-    Args:
-        name: What was called.
-        filled: What it fills, in words; empty if it fills nothing.
+    ``name`` was called; ``filled`` is what it fills, in words, or empty.
     """
 
     def __init__(self, name: str, filled: str = "") -> None:

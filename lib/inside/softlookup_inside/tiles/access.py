@@ -67,12 +67,7 @@ def _check_access(name: str, pointer: Any, cache_modifier: Any, eviction_policy:
 class TensorDescriptor:
     """An array in main memory that is read and written in blocks; what lies outside of it is masked.
 
-    Args:
-        base: Where it begins.
-        shape: How long its axes are.
-        strides: How far apart numbers are along each axis.
-        block_shape: The shape of a block.
-        padding: What is read outside of the array.
+    ``strides`` are how far apart numbers are along each axis; ``padding`` is what is read outside of the array.
     """
 
     def __init__(

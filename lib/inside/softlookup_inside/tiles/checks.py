@@ -38,9 +38,6 @@ class Branch:
 class Checks:
     """The checks of one kernel.
 
-    Args:
-        name: The kernel's name.
-
     Attributes:
         lost: What is said of names that are unknown behind a loop or a branch.
         is_begun: Whether the kernel's text has been entered; for ``text.py``.
@@ -57,19 +54,11 @@ class Checks:
         self._first: dict[Any, tuple[Type, str]] = {}
 
     def begin(self, args: Sequence[Any]) -> None:
-        """Begin a call.
-
-        Args:
-            args: What the kernel is called with: Triton builds one for their types and constants.
-        """
+        """Begin a call with these arguments: Triton builds a kernel for their types and constants."""
         self._signature = tuple(map(type_of, args))
 
     def refuse(self, sentence: str) -> None:
-        """Stop where the text has what Triton's compiler does not know.
-
-        Raises:
-            KernelError: Always.
-        """
+        """Stop, by a KernelError, where the text has what Triton's compiler does not know."""
         raise KernelError(sentence)
 
     outer = staticmethod(outer)
@@ -78,8 +67,7 @@ class Checks:
     def assigned(self, name: str, value: Any) -> Any:
         """What a name stands for once it is assigned: a number becomes a scalar with a dtype, as in Triton.
 
-        Raises:
-            KernelError: If Triton's compiler has no such variables.
+        KernelError if Triton's compiler has no such variables.
         """
         kind = type(value)
         if kind is ChipTile or kind is KnownScalar or kind is Pointer or value is None:
@@ -126,11 +114,7 @@ class Checks:
         return operator.and_(a, b) if word == "and" else operator.or_(a, b)
 
     def formatted(self, value: Any) -> Any:
-        """What is put into a text, as in ``f"{BLOCK}"``.
-
-        Raises:
-            KernelError: If it is not known before the kernel is built.
-        """
+        """What is put into a text, as in ``f"{BLOCK}"``; KernelError if it is not known before the kernel is built."""
         if isinstance(value, ChipTile):
             raise KernelError("Triton's compiler puts constants alone into a text: print arrays after the launch")
         return value
@@ -140,21 +124,13 @@ class Checks:
         return ListOfTiles(values)
 
     def tupled(self, values: Any) -> Any:
-        """What a list is made of.
-
-        Raises:
-            KernelError: If it is no tuple.
-        """
+        """What a list is made of; KernelError if it is no tuple."""
         if not isinstance(values, tuple):
             raise KernelError("Triton's compiler makes lists from tuples alone: write a loop with tl.static_range")
         return values
 
     def known(self, value: Any) -> Any:
-        """A bound of ``tl.static_range``.
-
-        Raises:
-            KernelError: If it is not known before the kernel is built.
-        """
+        """A bound of ``tl.static_range``; KernelError if it is not known before the kernel is built."""
         if isinstance(value, ChipTile):
             raise KernelError(
                 "tl.static_range takes numbers that stand in the kernel, or arguments marked as in `BLOCK: "
@@ -163,21 +139,13 @@ class Checks:
         return value
 
     def whole(self, *args: Any) -> int:
-        """``int(x)``.
-
-        Raises:
-            KernelError: If it is not known before the kernel is built.
-        """
+        """``int(x)``; KernelError if it is not known before the kernel is built."""
         if any(isinstance(arg, ChipTile) for arg in args):
             raise KernelError("`int` takes constants alone in Triton: cast a tile or a scalar with `.to(tl.int32)`")
         return int(*args)
 
     def constant(self, name: str, value: Any, names: Mapping[str, Any]) -> Any:
-        """What is assigned to a name that is marked as ``tl.constexpr``.
-
-        Raises:
-            KernelError: If the name has a value.
-        """
+        """What is assigned to a name that is marked as ``tl.constexpr``; KernelError if the name has a value."""
         if name in names:
             raise KernelError(
                 f"`{name}: tl.constexpr` is assigned a second time, which Triton's compiler refuses: take another name"
@@ -185,11 +153,7 @@ class Checks:
         return value
 
     def turns(self, numbers: Any) -> Iterator[KnownScalar]:
-        """The turns of a loop.
-
-        Raises:
-            KernelError: If it is no range.
-        """
+        """The turns of a loop; KernelError if it is no range."""
         if not isinstance(numbers, range):
             raise KernelError(
                 f"a loop runs over range(…), tl.range(…) or tl.static_range(…), not over a {type(numbers).__name__}"
@@ -197,11 +161,7 @@ class Checks:
         return map(scalar, numbers)
 
     def condition(self, value: Any) -> bool:
-        """The condition of `while`.
-
-        Raises:
-            KernelError: If it is known before the kernel is built.
-        """
+        """The condition of `while`; KernelError if it is known before the kernel is built."""
         if not isinstance(value, ChipTile):
             raise KernelError(
                 f"the condition of `while` is always {value!r}, which Triton's compiler refuses: compare a variable, "
@@ -210,14 +170,9 @@ class Checks:
         return bool(value)
 
     def before(self, names: Mapping[str, Any], sentence: str) -> Mapping[str, Any]:
-        """The names before a loop begins.
+        """The names before a loop begins, and their values.
 
-        Args:
-            names: They and their values.
-            sentence: What is to be said if the loop's text has what Triton's compiler does not know.
-
-        Raises:
-            KernelError: If there is such a sentence.
+        KernelError with the sentence, if there is one: the loop's text has what Triton's compiler does not know.
         """
         if sentence:
             raise KernelError(sentence)
@@ -226,16 +181,8 @@ class Checks:
     def turn(self, before: Mapping[str, Any], after: Mapping[str, Any], names: Sequence[str]) -> Sequence[str]:
         """Compare names at the end of a loop's turn with what they were before it.
 
-        Args:
-            before: The names before the loop.
-            after: The names.
-            names: Those that the loop assigns.
-
-        Returns:
-            The names that are not known outside of the turn.
-
-        Raises:
-            KernelError: If one has changed its type.
+        ``names`` are those that the loop assigns; gives those that are not known outside of the turn. KernelError if
+        one has changed its type.
         """
         lost = []
         for name in names:
@@ -257,14 +204,8 @@ class Checks:
     def branch(self, test: Any, names: Mapping[str, Any], number: int, sentence: str) -> Branch:
         """Begin an `if`.
 
-        Args:
-            test: Its condition.
-            names: The names before it.
-            number: Which `if` of the kernel it is.
-            sentence: What is to be said of its branches if both are built.
-
-        Raises:
-            KernelError: If Triton's compiler refuses it.
+        ``names`` are those before it, ``number`` which `if` of the kernel it is; ``sentence`` is for its branches if
+        both are built. KernelError if Triton's compiler refuses it.
         """
         if isinstance(test, ChipTile):
             is_taken = bool(test)
@@ -278,17 +219,8 @@ class Checks:
     ) -> Sequence[str]:
         """Compare names behind an `if` with what they were before it, and were behind its other branch.
 
-        Args:
-            branch: The `if`.
-            after: The names behind it.
-            names: Those that it assigns.
-            both: Those that both of its branches assign.
-
-        Returns:
-            The names that are not known behind it.
-
-        Raises:
-            KernelError: If one has changed its type.
+        ``after`` are the names behind it, ``names`` those that it assigns, ``both`` those that both branches assign;
+        gives those that are not known behind it. KernelError if one has changed its type.
         """
         if branch.before is None:
             return ()
@@ -324,13 +256,8 @@ class Checks:
     def chosen(self, value: Any, number: int, literals: Sequence[Any]) -> Any:
         """What `a if test else b` gives; the types of both have to be the same if the launch decides.
 
-        Args:
-            value: What it gives.
-            number: Which expression of the kernel it is.
-            literals: Those of both that are literals.
-
-        Raises:
-            KernelError: If the types differ.
+        ``number`` is which expression of the kernel it is, ``literals`` those of both that are literals. KernelError if
+        the types differ.
         """
         if not self._is_dynamic[number]:
             return value
@@ -340,11 +267,7 @@ class Checks:
         return value
 
     def returned(self, value: Any) -> Any:
-        """What a function with several `return` gives; all have one type.
-
-        Raises:
-            KernelError: If the types differ.
-        """
+        """What a function with several `return` gives; all have one type, else a KernelError."""
         scalar_value = self.assigned("return", value) if isinstance(value, bool | int | float) else value
         self._compare(("return",), scalar_value, f"what `{self.name}` returns", "at one `return`", "at another")
         return value
@@ -414,11 +337,7 @@ def _literal(number: float) -> str:
 
 
 def _constant_condition(value: Any) -> bool:
-    """A condition that is known before the kernel is built.
-
-    Raises:
-        KernelError: If Triton's compiler takes it for none.
-    """
+    """A condition known before the kernel is built; KernelError if Triton's compiler takes it for none."""
     value = plain(value)
     if type(value) not in (bool, int, type(None)):
         raise KernelError(f"the condition {value!r} is a {type(value).__name__}: Triton's compiler takes a comparison")

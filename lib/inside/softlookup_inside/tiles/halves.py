@@ -20,12 +20,7 @@ with np.errstate(all="ignore"):
 
 
 def as_dtype(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """An array in a dtype; the array itself if it has that dtype.
-
-    Args:
-        array: An array of a dtype of tiles.
-        dtype: Another one, or the same.
-    """
+    """An array in a dtype of tiles; the array itself if it has that dtype."""
     if array.dtype == dtype:
         return array
     if array.dtype == BFLOAT16:

@@ -139,11 +139,7 @@ def _hint(name: str) -> Callable[..., Any]:
 
 
 def static_assert(cond: Any, msg: str = "") -> None:
-    """Stop if what is known while the kernel is built is not so.
-
-    Raises:
-        KernelError: If it is not.
-    """
+    """Stop, by a KernelError, if what is known while the kernel is built is not so."""
     if isinstance(cond, ChipTile):
         raise KernelError("tl.static_assert takes what is known before the kernel is built: write tl.device_assert")
     if not cond:
@@ -168,9 +164,7 @@ def debug_barrier() -> None:
 class Language:
     """Names of a module of Triton's; others are refused with what to write instead.
 
-    Args:
-        prefix: How a kernel writes them, with the point.
-        known_names: The names.
+    The prefix is how a kernel writes them, with the point.
     """
 
     def __init__(self, prefix: str, known_names: Mapping[str, Any]) -> None:
@@ -220,10 +214,7 @@ _NAMES |= {"int1": ElementType(DTYPES[0]), "constexpr": constexpr, "PropagateNan
 _NAMES["math"] = Language("tl.math.", {name: _NAMES[name] for name in MATH if name != "sigmoid"})
 
 tl = Language("tl.", _NAMES)
-"""The language: what ``triton.language`` is to a kernel.
-
-Book: 18_kernels.html#kernels-launch.
-"""
+"""The language: what ``triton.language`` is to a kernel."""
 METHODS |= {
     name: getattr(tl, name)
     for name in (

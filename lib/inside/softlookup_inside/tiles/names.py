@@ -55,10 +55,7 @@ _NEAR = 0.8
 def refusal(name: str, here: Collection[str], prefix: str = "tl.") -> str:
     """What is said of a name of ``tl`` that is not here.
 
-    Args:
-        name: The name.
-        here: The names that there are.
-        prefix: What stands before it.
+    ``here`` are the names that there are.
     """
     module = prefix.rstrip(".")
     if name in REASONS and prefix == "tl.":
@@ -74,9 +71,7 @@ def refusal(name: str, here: Collection[str], prefix: str = "tl.") -> str:
 def refusal_of_method(name: str, here: Collection[str]) -> str:
     """What is said of a method or attribute that a tile does not have.
 
-    Args:
-        name: The name.
-        here: The methods that there are.
+    ``here`` are the methods that there are.
     """
     if name in _METHOD_REASONS:
         return f"a tile has no {name!r} here, where Triton has it: {_METHOD_REASONS[name]}"

@@ -58,10 +58,7 @@ def _check_whole(sign: str, *values: Value) -> None:
 def _binary(ufunc: Callable[..., Any], sign: str = "", divides: bool = False) -> TileOperation:
     """An operation on two tiles.
 
-    Args:
-        ufunc: Computes it.
-        sign: What it is called in a kernel, if it takes whole numbers alone, or divides.
-        divides: Whether it divides.
+    ``sign`` is what it is called in a kernel, if it takes whole numbers alone, or divides.
     """
 
     def compute(a: Value, b: Value) -> np.ndarray:
@@ -413,16 +410,8 @@ NAMES = (*OPERATIONS, "constant", "load", "store", "barrier")
 def compute(name: str, operands: Sequence[Value], numbers: Sequence[int]) -> np.ndarray:
     """Compute one operation.
 
-    Args:
-        name: As in OPERATIONS.
-        operands: Tiles, scalars and literals.
-        numbers: The whole numbers beside them.
-
-    Returns:
-        The new tile, in a dtype of DTYPES.
-
-    Raises:
-        KernelError: If they do not fit together.
+    ``name`` is as in OPERATIONS, ``numbers`` the whole numbers beside tiles, scalars and literals. The new tile is in a
+    dtype of DTYPES. KernelError if they do not fit together.
     """
     with np.errstate(all="ignore"):
         return OPERATIONS[name].compute(*operands, *numbers)

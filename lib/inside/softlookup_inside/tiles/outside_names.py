@@ -15,11 +15,7 @@ TILES = "softlookup.tiles"
 
 
 def outer(name: str, value: Any) -> Any:
-    """A name from outside of the kernel, as far as Triton's compiler lets it in.
-
-    Raises:
-        KernelError: If it does not.
-    """
+    """A name from outside of the kernel; KernelError if Triton's compiler does not let it in."""
     if is_constant(value):
         return plain(value)
     if value is None or isinstance(value, ElementType | Language | types.ModuleType) or _is_kernel(value):
@@ -50,8 +46,7 @@ def outer(name: str, value: Any) -> Any:
 def attribute(of: Any, name: str, text: str) -> Any:
     """What a module or another thing from outside has under a name.
 
-    Raises:
-        KernelError: If it is a function that Triton's compiler cannot call.
+    KernelError if it is a function that Triton's compiler cannot call.
     """
     value = getattr(of, name)
     if not isinstance(of, types.ModuleType) or not callable(value) or _is_kernel(value):

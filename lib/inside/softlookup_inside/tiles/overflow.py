@@ -13,14 +13,8 @@ from softlookup_inside.tiles.values import Value
 def wrapped(name: str, operands: Sequence[Value], numbers: Sequence[int], result: np.ndarray) -> np.ndarray | None:
     """Where the result of an operation is another number than in exact arithmetic, since its dtype is too narrow.
 
-    Args:
-        name: The operation.
-        operands: What it was computed from.
-        numbers: The whole numbers beside them.
-        result: What came of it.
-
-    Returns:
-        A boolean for each number of the result; None where all are exact.
+    ``numbers`` are the whole numbers beside the operands. Gives a boolean for each number of the result; None where all
+    are exact.
     """
     exact = _EXACT.get(name)
     if exact is None or result.dtype.kind not in "iu":
@@ -39,12 +33,8 @@ def carried(
 ) -> np.ndarray | None:
     """Which numbers of a result come from numbers that have wrapped around.
 
-    Args:
-        name: The operation.
-        operands: What it is computed from.
-        numbers: The whole numbers beside them.
-        flags: For each operand where it has wrapped around, None for nowhere.
-        shape: The shape of the result.
+    ``numbers`` are the whole numbers beside the operands; ``flags`` say for each operand where it has wrapped around,
+    None for nowhere; ``shape`` is the result's.
     """
     if all(flag is None for flag in flags):
         return None

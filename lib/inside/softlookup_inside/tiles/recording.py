@@ -43,8 +43,7 @@ _POSITIONS = {name: position for position, name in enumerate(NAMES)}
 class Recorder:
     """Takes down what the programs of one launch do.
 
-    Args:
-        grid: How many programs there are, along up to three axes.
+    The grid has up to three axes.
 
     Attributes:
         program: The index of the current program, along the axes of the grid.
@@ -60,12 +59,7 @@ class Recorder:
         self._results: dict[Any, np.ndarray] = {}
 
     def begin(self, number: int, program: tuple[int, ...]) -> None:
-        """Begin the next program.
-
-        Args:
-            number: Its number among all.
-            program: Its index in the grid.
-        """
+        """Begin the next program: its number among all, and its index in the grid."""
         self.program, self.number, self._first, self._known = program, number, len(self.rows), {}
 
     def computed(self, name: str, entries: Sequence[Entry], numbers: Sequence[int] = ()) -> tuple[int, np.ndarray]:
@@ -128,11 +122,7 @@ def _kind(entry: Entry) -> Any:
 
 
 def constant_value(value: float, kind: int) -> Value:
-    """A constant as an operation takes it.
-
-    Raises:
-        ValueError, OverflowError: If there is no such constant.
-    """
+    """A constant as an operation takes it; ValueError or OverflowError if there is no such constant."""
     if kind >= len(_LITERALS):
         dtype = DTYPES[kind - len(_LITERALS)]
         with np.errstate(all="ignore"):
@@ -153,9 +143,7 @@ def _shape_of_access(name: str, offset: Entry, mask: Entry | None, other: Entry 
 def by_program(table: np.ndarray, constants: np.ndarray) -> Record:
     """A record as it is where programs run one after the other.
 
-    Args:
-        table: The rows, of programs in any order.
-        constants: The constants, in the order of their rows.
+    The rows of the table may have programs in any order; the constants are in the order of their rows.
     """
     table = table[np.argsort(table[:, 0], kind="stable")]
     is_constant = table[:, 1] == _POSITIONS["constant"]
@@ -168,11 +156,7 @@ _recorders: list[Recorder] = []
 
 
 def recorder() -> Recorder:
-    """The recorder of the launch that is being recorded.
-
-    Raises:
-        KernelError: If there is none.
-    """
+    """The recorder of the launch that is being recorded; KernelError if there is none."""
     if not _recorders:
         raise KernelError("`tl` works inside a kernel alone: launch it as kernel[grid](…)")
     return _recorders[-1]

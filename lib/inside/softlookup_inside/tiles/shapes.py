@@ -15,8 +15,7 @@ _MOST_AXES = 3
 def sizes(shape: Any) -> tuple[int, ...]:
     """A shape as a record holds it: three sizes, 0 for an axis that is not there.
 
-    Raises:
-        KernelError: If it is no shape of a tile.
+    KernelError if it is no shape of a tile.
     """
     lengths = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if not all(map(is_whole, lengths)):
@@ -32,16 +31,7 @@ def _unpacked(values: Sequence[Any]) -> Any:
 
 
 def axis_of(name: str, shape: Sequence[int], axis: Any) -> int:
-    """An axis, counted from 0.
-
-    Args:
-        name: The function that takes it.
-        shape: The shape of the tile.
-        axis: What it is called with.
-
-    Raises:
-        KernelError: If there is no such axis.
-    """
+    """The axis that a function, ``name``, is called with, counted from 0; KernelError if the shape has none such."""
     if not is_whole(axis):
         raise KernelError(f"tl.{name} takes one axis, such as 0 or 1, got {axis!r}")
     if not -len(shape) <= axis < len(shape):

@@ -29,8 +29,7 @@ _CHECKS = "checks of the text"
 def watched(function: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel's second version, which refuses what Triton's compiler refuses.
 
-    Args:
-        function: The kernel. Where its text is not to be had, it is given back as it is.
+    Where the kernel's text is not to be had, it is given back as it is.
     """
     return (_second_version(function) if isinstance(function, types.FunctionType) else None) or function
 
@@ -122,10 +121,8 @@ def _outline(code: types.CodeType) -> tuple[Any, ...]:
 class _Watching(ast.NodeTransformer):
     """Puts the calls of checks into a kernel's text.
 
-    Args:
-        code: The kernel's code, which says which names are its own.
-        direct: Names that need no check: those of ``tl``.
-        checks: What the calls go to; is told the sentences.
+    The code says which names are the kernel's; ``direct`` names, those of ``tl``, need no check; ``checks`` also gets
+    the sentences.
     """
 
     def __init__(self, code: types.CodeType, direct: set[str], checks: Checks) -> None:

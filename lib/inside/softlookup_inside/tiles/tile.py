@@ -91,11 +91,7 @@ class ChipTile:
 
     @property
     def entry(self) -> Entry:
-        """What stands for it in the record.
-
-        Raises:
-            KernelError: If it is of another program.
-        """
+        """What stands for it in the record; KernelError if it is of another program."""
         if self._recorder is not recorder() or self._program != recorder().number:
             raise KernelError("a tile of another program is not on this chip: programs share main memory alone")
         return self.row, self.value
@@ -330,11 +326,7 @@ def position(dtype: Any) -> int:
 
 
 def known(value: Any) -> Value:
-    """What is known of an operand: a literal, or a tile's value.
-
-    Raises:
-        KernelError: If it is neither a number nor a tile.
-    """
+    """What is known of an operand: a literal, or a tile's value; KernelError if it is neither number nor tile."""
     if isinstance(value, ChipTile):
         return value.value
     if isinstance(value, Pointer):

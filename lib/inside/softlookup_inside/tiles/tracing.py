@@ -18,11 +18,7 @@ MOST_PROGRAMS = 4096
 
 
 def checked_grid(grid: Any) -> tuple[int, ...]:
-    """A grid as a tuple of one to three counts.
-
-    Raises:
-        KernelError: If it is something else, or too large.
-    """
+    """A grid as a tuple of one to three counts; KernelError if it is something else, or too large."""
     sizes = tuple(grid) if isinstance(grid, tuple | list) else (grid,)
     whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n > 0 for n in sizes)
     if not whole or not 1 <= len(sizes) <= 3 or np.prod(sizes, dtype=np.float64) > MOST_PROGRAMS:
@@ -33,18 +29,9 @@ def checked_grid(grid: Any) -> tuple[int, ...]:
 def record(kernel: Callable[..., Any], grid: Any, args: Sequence[Any], in_any_order: bool = False) -> Record:
     """Record what all programs of a launch do.
 
-    Args:
-        kernel: The kernel, or what wraps it.
-        grid: How many programs there are, along up to three axes.
-        args: What it is called with. Of arrays shape and dtype count alone.
-        in_any_order: Whether programs run in an order that is drawn, as they may on a device; they are recorded in
-            theirs all the same.
-
-    Returns:
-        The rows, int64 (rows, 9), and the constants, float64.
-
-    Raises:
-        KernelError: If the kernel does what the language does not know.
+    Of the arrays among ``args`` shape and dtype count alone. ``in_any_order``: programs run in an order that is drawn,
+    as they may on a device, and are recorded in theirs all the same. Gives the rows, int64 (rows, 9), and the
+    constants, float64. KernelError if the kernel does what the language does not know.
     """
     function = watched(getattr(kernel, "__wrapped__", kernel))
     grid = checked_grid(grid)

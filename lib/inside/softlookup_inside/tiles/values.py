@@ -81,11 +81,7 @@ def dtype_of(value: Value) -> np.dtype:
 
 
 def tensor(value: Value, dtype: np.dtype | None = None) -> np.ndarray:
-    """An operand as an array, in a dtype.
-
-    Raises:
-        KernelError: If a whole number is outside of that dtype.
-    """
+    """An operand as an array, in a dtype; KernelError if a whole number is outside of it."""
     if isinstance(value, np.ndarray):
         return value if dtype is None else as_dtype(value, dtype)
     dtype = literal_dtype(value) if dtype is None else dtype
@@ -102,13 +98,7 @@ def tensor(value: Value, dtype: np.dtype | None = None) -> np.ndarray:
 def common_dtype(a: Value, b: Value, sign: str = "") -> np.dtype:
     """The dtype in which two operands are computed, by Triton's rules.
 
-    Args:
-        a: An operand.
-        b: The other.
-        sign: "/", "//" or "%" if they are divided.
-
-    Raises:
-        KernelError: If whole numbers with and without a sign are divided.
+    ``sign`` is "/", "//" or "%" if they are divided: KernelError if these are whole numbers with and without a sign.
     """
     x, y = dtype_of(a), dtype_of(b)
     if isinstance(a, np.ndarray) != isinstance(b, np.ndarray):
@@ -149,11 +139,7 @@ def fitting_shape(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def broadcast_shape(*values: Value) -> tuple[int, ...]:
-    """The common shape of some tiles.
-
-    Raises:
-        KernelError: If they have none, or it is too large.
-    """
+    """The common shape of some tiles; KernelError if they have none, or it is too large."""
     return _common_shape(tuple(np.shape(value) for value in values))
 
 

@@ -39,8 +39,6 @@ class UnknownTask(KeyError):
     Args:
         task_id: What was asked for.
         near: Ids that are spelled alike, for a sentence.
-
-    Book: instructors.html#instructors-choosing.
     """
 
     def __init__(self, task_id: str, near: str) -> None:
@@ -58,8 +56,6 @@ class Catalogue:
     Attributes:
         course_tasks: A course's own tasks, as an instructor writes them or as students get them.
         prepared: Tasks that were described elsewhere, by the number of their notebook: those of a page of the book.
-
-    Book: instructors.html#instructors-choosing.
     """
 
     course_tasks: OwnTasks = field(default_factory=OwnTasks)
@@ -249,8 +245,6 @@ def tasks(chapter: int | None = None) -> tuple[Task, ...]:
 
     Raises:
         KeyError: If no such chapter has tasks; the message lists those that have.
-
-    Book: instructors.html#instructors-choosing.
     """
     return here().tasks(chapter)
 
@@ -266,8 +260,6 @@ def get_task(task_id: str) -> Task:
 
     Raises:
         UnknownTask: If there is none.
-
-    Book: instructors.html#instructors-choosing.
     """
     return here().task(task_id)
 

@@ -19,8 +19,6 @@ def problems(task: Task) -> list[str]:
 
     A sentence for each problem; none if the answer agrees with the oracle in every case, and every known mistake is
     rejected and named. The task's published solution has to be at hand.
-
-    Book: instructors_task.html#instructors-task-test.
     """
     with calm_torch():
         variants = [variant_of(task, number) for number in range(len(task.variants))]

@@ -23,10 +23,7 @@ _AFTER = re.compile(r"\A# after: *(\S+) *$\n?", re.MULTILINE)
 
 
 class OwnTasksError(ValueError):
-    """A course's own tasks cannot be used as they are; the message names the file and says what to do.
-
-    Book: instructors_task.html#instructors-task-folder.
-    """
+    """A course's own tasks cannot be used as they are; the message names the file and says what to do."""
 
 
 @dataclass(frozen=True)

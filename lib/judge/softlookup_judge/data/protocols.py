@@ -33,8 +33,6 @@ class Student(Protocol):
     """What runs an answer: a function in this process, a submission in a sandbox, a page of the book.
 
     It is never told a right answer. A judge may ask several rounds; whatever the answer does, the methods return.
-
-    Book: instructors_task.html#instructors-task-front-end.
     """
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
@@ -83,10 +81,7 @@ class StudentApart(Student, Protocol):
 
 
 class Judge(Protocol):
-    """What gives a verdict on an answer.
-
-    Book: instructors_task.html#instructors-task-front-end.
-    """
+    """What gives a verdict on an answer."""
 
     def __call__(self, variant: Variant, student: Student, *, seed: int = 0) -> CheckResult:
         """Judge one answer.

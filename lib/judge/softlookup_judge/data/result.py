@@ -11,16 +11,10 @@ from softlookup_judge.data.panel import MARKS, STYLE, case_lists, heat_maps, ric
 from softlookup_judge.mistakes.habits import HABIT
 
 MIME = "application/vnd.softlookup.verdict+json"
-"""The type under which a notebook keeps a verdict's record, beside its text and its picture.
-
-Book: 00_before_you_start_running.html#before-check.
-"""
+"""The type under which a notebook keeps a verdict's record, beside its text and its picture."""
 
 HELP_MIME = "application/vnd.softlookup.help+json"
-"""The type under which a notebook keeps how much help on a task was asked for.
-
-Book: 00_before_you_start_running.html#before-check.
-"""
+"""The type under which a notebook keeps how much help on a task was asked for."""
 
 HELP_STEPS = ("nudge", "formula", "example", "solution")
 """What help there is on a task, in the order in which it is given."""
@@ -95,8 +89,6 @@ class CheckResult:
         help: How many steps of help were asked for (see ``HELP_STEPS``).
         nudge: What can be seen of the answer, from the second failure on.
         ways: Other ways to write it, once it is right.
-
-    Book: 00_before_you_start_running.html#before-check.
     """
 
     task_id: str

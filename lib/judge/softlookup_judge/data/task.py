@@ -29,8 +29,6 @@ class Mistake:
         symptom: Set when the mistake shows as a kind of failure (see ``probe.Failure.kind``), not as a tensor.
         anchor: Label of the section to read about it, on the task's page; on another one if that is in front,
             "04_one_head.html#one-head-scale". None where it is the task's own.
-
-    Book: instructors_task.html#instructors-task-says.
     """
 
     slug: str
@@ -124,8 +122,6 @@ class Task:
     Raises:
         ValueError: If the parts lack the core or do not sum to 1, the difficulty is not 1, 2 or 3, or a range is of no
             argument.
-
-    Book: instructors_task.html#instructors-task-says.
     """
 
     id: str

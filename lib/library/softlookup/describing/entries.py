@@ -56,15 +56,7 @@ _COUNTS_OF_LAYERS = frozenset(
 def finite_number(name: str, value: object) -> float:
     """Take an entry's value for a number.
 
-    Args:
-        name: The entry's name, for the message.
-        value: What a file has for it.
-
-    Returns:
-        The number.
-
-    Raises:
-        ValueError: If it is no number, infinite, NaN, or too large to compute with.
+    ValueError, which names the entry, if it is no number, infinite, NaN, or too large to compute with.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{name} is {value!r}; wanted a number")
@@ -79,13 +71,8 @@ class Entries:
     Each method that reads takes the entry's name and, as ``default``, what a missing one and null mean; without a
     default the description has to say it. It raises a ValueError that names the entry, its value and what was wanted.
 
-    Args:
-        description: A mapping, or an object with to_dict().
-        kinds: The values of model_type that the reader knows.
-
-    Raises:
-        TypeError: If the description is neither.
-        ValueError: If model_type is missing or another one.
+    ``description`` is a mapping or has to_dict(), or else a TypeError; ``kinds`` are the values of model_type that the
+    reader knows: ValueError if it is missing or another one.
     """
 
     def __init__(self, description: Any, kinds: Iterable[str]) -> None:
@@ -152,8 +139,7 @@ class Entries:
     def same(self, *names: str) -> str:
         """Find out by which of its names an entry goes: the first that has a value, or else the first of all.
 
-        Raises:
-            ValueError: If several have values that differ.
+        ValueError if several have values that differ.
         """
         stated = {name: value for name in names if (value := self.get(name)) is not None}
         if any(value != next(iter(stated.values())) for value in stated.values()):
@@ -178,11 +164,8 @@ class Entries:
     def refuse_the_rest(self, without_effect: Iterable[str] = ()) -> None:
         """Refuse what was not read and is not known to change nothing.
 
-        Args:
-            without_effect: Further entries that change nothing of what the caller makes of the description.
-
-        Raises:
-            ValueError: If there are such entries; the message names them, with their values.
+        ``without_effect`` are further entries that change nothing of what the caller makes of the description.
+        ValueError with all other entries and their values.
         """
         known = self._read | NO_EFFECT | set(without_effect)
         rest = {

@@ -18,10 +18,9 @@ PLAIN_ROPE: Mapping[str, Any] = {"rope_theta": 10_000.0, "rope_type": "default"}
 def decoder_defaults() -> Mapping[str, Any]:
     """The defaults of each model_type, and other names of entries, as ``scripts/build_decoder_defaults.py`` wrote them.
 
-    Returns:
-        "transformers", the version; "wrappers", the models of text and images by model_type, and whether their output
-        matrix is the table of tokens; "families", for each model_type its "entries" and "names", and its "rope" where
-        that is not ``PLAIN_ROPE``.
+    It has "transformers", the version; "wrappers", the models of text and images by model_type, and whether their
+    output matrix is the table of tokens; "families", for each model_type its "entries" and "names", and its "rope"
+    where that is not ``PLAIN_ROPE``.
     """
     table: Mapping[str, Any] = json.loads(DEFAULTS.read_text(encoding="utf-8"))
     return table
@@ -32,13 +31,7 @@ class FilledEntries(Entries):
 
     Unlike in ``Entries``, null is null: it is refused where a number is needed.
 
-    Args:
-        description: A mapping, or an object with to_dict().
-        kinds: The values of model_type that the reader knows.
-
-    Raises:
-        TypeError: If the description is neither.
-        ValueError: If model_type is missing or another one, or two names of one entry have values that differ.
+    Arguments and errors as in ``Entries``; ValueError, too, if two names of one entry have values that differ.
     """
 
     def __init__(self, description: Any, kinds: Iterable[str]) -> None:
@@ -126,11 +119,8 @@ class FilledEntries(Entries):
     def refuse_the_rest(self, without_effect: Iterable[str] = ()) -> None:
         """Refuse what was not read, is not known to change nothing, and has another value than the default.
 
-        Args:
-            without_effect: Further entries that change nothing of what the caller makes of the description.
-
-        Raises:
-            ValueError: If there are such entries; the message names them, with their values.
+        ``without_effect`` are further entries that change nothing of what the caller makes of the description.
+        ValueError with all other entries and their values.
         """
         same = {name for name, value in self._all.items() if name in self._defaults and value == self._defaults[name]}
         strays = passed_by(self.model_type, self._all, self._defaults)

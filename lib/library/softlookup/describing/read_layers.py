@@ -13,15 +13,7 @@ DECODERS = tuple(sorted({*FAMILIES, *UNUSUAL}))
 def read_layers(entries: FilledEntries) -> ModelLayers:
     """Read a config of one of ``DECODERS``.
 
-    Args:
-        entries: Of the config; the caller refuses what is left.
-
-    Returns:
-        The model's layers.
-
-    Raises:
-        ValueError: If an entry that is needed is missing, or has a value that is not understood; the message names it.
-
-    Book: 15_what_changed_more.html#config-names.
+    The caller refuses the entries that are not read. ValueError, which names the entry, if one that is needed is
+    missing or has a value that is not understood.
     """
     return UNUSUAL[entries.model_type](entries) if entries.model_type in UNUSUAL else usual_layers(entries)

@@ -149,10 +149,7 @@ _PARTS = (AttentionSizes, LatentSizes, DeltaSizes, DenseSizes, ExpertsSizes)
 
 
 def missing_part(model: ModelLayers) -> str | None:
-    """Name a part of a model that ``softlookup.model`` does not have; None where every part is there.
-
-    Book: 15_what_changed_more.html#config-names.
-    """
+    """Name a part of a model that ``softlookup.model`` does not have; None where every part is there."""
     for layer in model.layers:
         for part in layer.parts:
             name = part.words.split(",")[0]

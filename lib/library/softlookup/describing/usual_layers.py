@@ -131,14 +131,7 @@ def attention(
 ) -> AttentionSizes:
     """Read the sizes of attention with keys and values.
 
-    Args:
-        entries: Of the config.
-        family: Its row.
-        layer_type: Of this layer.
-        window: Positions that a token attends to at most.
-
-    Returns:
-        The sizes.
+    ``family`` is the row of the config's family, ``window`` the number of positions that a token attends to at most.
     """
     n, d_model = entries.size("num_attention_heads"), entries.size("hidden_size")
     k = entries.maybe("num_key_value_heads") or n

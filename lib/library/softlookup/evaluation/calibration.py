@@ -16,8 +16,6 @@ class ReliabilityTable:
         confidence: The mean confidence of each bin (M,), NaN where it is empty.
         accuracy: The fraction of each bin that is right (M,), NaN where it is empty.
         count: The answers in each bin (M,).
-
-    Book: 20_after_pretraining.html#after-pretraining-judges.
     """
 
     confidence: np.ndarray
@@ -53,7 +51,6 @@ def reliability_table(confidences: ArrayLike, correct: ArrayLike, bins: int = 10
             there is no bin.
 
     Source: Guo et al. 2017 (arXiv:1706.04599), section 2.
-    Book: 20_after_pretraining.html#after-pretraining-judges.
 
     >>> table = reliability_table([0.9, 0.8, 0.3], [True, False, False], bins=2)
     >>> table.count.tolist(), table.accuracy.tolist()
@@ -87,6 +84,5 @@ def calibration_error(confidences: ArrayLike, correct: ArrayLike, bins: int = 10
         ValueError: If ``reliability_table`` refuses the inputs.
 
     Source: Guo et al. 2017 (arXiv:1706.04599), section 2.
-    Book: 20_after_pretraining.html#after-pretraining-judges.
     """
     return reliability_table(confidences, correct, bins).error

@@ -20,8 +20,6 @@ class DetectionRates:
         unpaired: The fraction of runs in which a z test of two separate accuracies finds a difference.
         paired_width: The mean width of the interval of the difference, from the differences on each problem.
         unpaired_width: The mean width of the interval of the difference, as if the problems were others.
-
-    Book: 20_after_pretraining.html#after-pretraining-intervals.
     """
 
     problems: int
@@ -60,7 +58,7 @@ def detection_rates(
         ValueError: If a probability or a count makes no sense.
 
     Source: Card et al. 2020 (With Little Power Comes Great Responsibility) for the power of a benchmark; Miller 2024
-    (Adding Error Bars to Evals) for paired differences. Book: 20_after_pretraining.html#after-pretraining-intervals.
+    (Adding Error Bars to Evals) for paired differences.
     """
     for accuracy in accuracies:
         check_range(accuracy, "an accuracy", 0, 1)

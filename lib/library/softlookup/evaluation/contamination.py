@@ -20,8 +20,6 @@ def word_ngrams(text: str, n: int) -> list[tuple[str, ...]]:
     Raises:
         ValueError: If n is below 1.
 
-    Book: 20_after_pretraining.html#after-pretraining-contamination.
-
     >>> word_ngrams("The cat sat.", 2)
     [('the', 'cat'), ('cat', 'sat.')]
     """
@@ -45,7 +43,6 @@ def ngram_overlap(problem: str, documents: Sequence[str], n: int = 13) -> float:
         ValueError: If n is below 1, or the documents are one str.
 
     Source: Brown et al. 2020 (GPT-3), appendix C, where n is 8 to 13.
-    Book: 20_after_pretraining.html#after-pretraining-contamination.
 
     >>> ngram_overlap("the cat sat down", ["A cat sat here."], n=2)
     0.3333333333333333
@@ -67,7 +64,7 @@ def ngram_overlaps(problems: Sequence[str], documents: Iterable[str], n: int = 1
     Raises:
         ValueError: If n is below 1, or problems or documents are one str.
 
-    Source: Brown et al. 2020 (GPT-3), appendix C. Book: 20_after_pretraining.html#after-pretraining-contamination.
+    Source: Brown et al. 2020 (GPT-3), appendix C.
     """
     for name, texts in (("problems", problems), ("documents", documents)):
         if isinstance(texts, str):

@@ -18,8 +18,6 @@ class ScoreInterval:
         mean: The mean score, or the mean difference of two.
         low: The lower end.
         high: The upper end.
-
-    Book: 20_after_pretraining.html#after-pretraining-intervals.
     """
 
     mean: float
@@ -48,8 +46,6 @@ class SignTest:
         first_better: Problems on which the first model has the higher score.
         second_better: Problems on which the second model has the higher score.
         p_value: The probability of a split as uneven or more, if each of these problems falls to either by a fair coin.
-
-    Book: 20_after_pretraining.html#after-pretraining-intervals.
     """
 
     first_better: int
@@ -71,7 +67,7 @@ def resampled_problems(problems: int, resamples: int, seed: int) -> np.ndarray:
     Raises:
         ValueError: If there is no problem or no resample.
 
-    Source: Efron 1979. Book: 20_after_pretraining.html#after-pretraining-intervals.
+    Source: Efron 1979.
     """
     check_at_least(problems, "problems", 1)
     check_at_least(resamples, "resamples", 1)
@@ -96,7 +92,7 @@ def bootstrap_interval(
     Raises:
         ValueError: If there are no scores, a score is not finite, or level or resamples make no sense.
 
-    Source: Efron 1979. Book: 20_after_pretraining.html#after-pretraining-intervals.
+    Source: Efron 1979.
     """
     row = row_of_numbers(scores, "scores")
     return _percentiles(row.mean(), row[resampled_problems(len(row), resamples, seed)].mean(axis=1), level)
@@ -120,7 +116,7 @@ def paired_interval(
     Raises:
         ValueError: If the lengths differ, a score is not finite, or level or resamples make no sense.
 
-    Source: Koehn 2004 (paired bootstrap). Book: 20_after_pretraining.html#after-pretraining-intervals.
+    Source: Koehn 2004 (paired bootstrap).
     """
     rows = pair_of_rows(first, second, ("first", "second"))
     return bootstrap_interval(rows[1] - rows[0], level=level, resamples=resamples, seed=seed)
@@ -146,7 +142,7 @@ def unpaired_interval(
     Raises:
         ValueError: If a score is not finite, or level or resamples make no sense.
 
-    Source: Efron 1979. Book: 20_after_pretraining.html#after-pretraining-intervals.
+    Source: Efron 1979.
     """
     rows = row_of_numbers(first, "first"), row_of_numbers(second, "second")
     seeds = np.random.SeedSequence(seed).generate_state(2)
@@ -171,7 +167,7 @@ def wilson_interval(correct: int, n: int, level: float = 0.95) -> ScoreInterval:
     Raises:
         ValueError: If the count is not from 0 to n, there is no problem, or the level is not between 0 and 1.
 
-    Source: Wilson 1927. Book: 20_after_pretraining.html#after-pretraining-intervals.
+    Source: Wilson 1927.
     """
     check_at_least(n, "n", 1)
     check_range(level, "level", 0, 1)
@@ -198,7 +194,7 @@ def sign_test(first: ArrayLike, second: ArrayLike) -> SignTest:
     Raises:
         ValueError: If the lengths differ or a score is not finite.
 
-    Source: McNemar 1947. Book: 20_after_pretraining.html#after-pretraining-intervals.
+    Source: McNemar 1947.
 
     >>> sign_test([0, 0, 0, 0, 1, 1], [1, 1, 1, 1, 1, 0])
     SignTest(first_better=1, second_better=4, p_value=0.375)
@@ -211,17 +207,9 @@ def sign_test(first: ArrayLike, second: ArrayLike) -> SignTest:
 def split_p_value(first_better: int, second_better: int) -> float:
     """Compute the two-sided p-value of a split, if each problem falls to either side by a fair coin.
 
-    Args:
-        first_better: Problems on one side.
-        second_better: Problems on the other side.
+    It is the probability of a split as uneven or more, from 0 to 1. ValueError if a count is negative.
 
-    Returns:
-        The probability of a split as uneven or more, from 0 to 1.
-
-    Raises:
-        ValueError: If a count is negative.
-
-    Source: McNemar 1947. Book: 20_after_pretraining.html#after-pretraining-intervals.
+    Source: McNemar 1947.
     """
     check_at_least(first_better, "first_better", 0)
     check_at_least(second_better, "second_better", 0)

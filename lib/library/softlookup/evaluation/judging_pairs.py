@@ -20,8 +20,6 @@ class PositionBias:
         inconsistent: The fraction of pairs whose two verdicts differ.
         towards_first: The fraction of pairs in which the answer that is shown first wins in both orders.
         towards_second: The fraction of pairs in which the answer that is shown second wins in both orders.
-
-    Book: 20_after_pretraining.html#after-pretraining-judges.
     """
 
     consistent_win_rate: float
@@ -45,7 +43,6 @@ def position_bias(a_first: ArrayLike, b_first: ArrayLike) -> PositionBias:
         ValueError: If the lengths differ or a verdict is not 1, 0 or -1.
 
     Source: Zheng et al. 2023 (arXiv:2306.05685), sections 3.3 and 3.4.
-    Book: 20_after_pretraining.html#after-pretraining-judges.
 
     >>> position_bias([1, 1, -1, 1], [1, -1, -1, -1]).towards_first
     0.5
@@ -84,7 +81,6 @@ def simulated_verdicts(
         ValueError: If gaps or bias are not finite, or there is no round.
 
     Source: Bradley and Terry 1952, with a term for the position.
-    Book: 20_after_pretraining.html#after-pretraining-judges.
     """
     check_at_least(rounds, "rounds", 1)
     row = np.repeat(row_of_numbers(gaps, "gaps"), rounds)

@@ -22,7 +22,6 @@ def bits_per_byte(log_probs: ArrayLike, text: str) -> float:
         ValueError: If the text is empty, or a log-probability is above 0 or not finite.
 
     Source: Gao et al. 2020 (The Pile), section 3.1.
-    Book: 20_after_pretraining.html#after-pretraining-bits-per-byte.
 
     >>> bits_per_byte([math.log(1 / 4), math.log(1 / 16)], "né")
     2.0
@@ -52,7 +51,6 @@ def choose(log_probs: ArrayLike, lengths: ArrayLike) -> np.ndarray:
             above 0.
 
     Source: Brown et al. 2020 (GPT-3), section 2.4; Gao 2021 (Multiple Choice Normalization in LM Evaluation).
-    Book: 20_after_pretraining.html#after-pretraining-bits-per-byte.
 
     >>> choose([[-6.0, -8.0]], [[4, 16]]).tolist()
     [[0, 1]]

@@ -17,8 +17,6 @@ class PassEstimates:
         truth: The probability that at least one of k new samples is correct.
         unbiased: The mean of the estimate that draws without replacement; the truth.
         plain: The mean of 1 - (1 - c/n)^k.
-
-    Book: 20_after_pretraining.html#after-pretraining-pass-at-k.
     """
 
     truth: float
@@ -41,7 +39,6 @@ def pass_at_k(n: int, correct: ArrayLike, k: int) -> float:
         ValueError: If k is not from 1 to n, or a count is not a whole number from 0 to n.
 
     Source: Chen et al. 2021 (arXiv:2107.03374), equation 1.
-    Book: 20_after_pretraining.html#after-pretraining-pass-at-k.
 
     >>> pass_at_k(4, [1, 0], 2)
     0.25
@@ -64,7 +61,6 @@ def plain_pass_at_k(n: int, correct: ArrayLike, k: int) -> float:
         ValueError: If k is not from 1 to n, or a count is not a whole number from 0 to n.
 
     Source: Chen et al. 2021 (arXiv:2107.03374), appendix A, where it is the biased estimator.
-    Book: 20_after_pretraining.html#after-pretraining-pass-at-k.
 
     >>> plain_pass_at_k(4, [1, 0], 2)
     0.21875
@@ -87,7 +83,6 @@ def expected_pass_at_k(probability: float, n: int, k: int) -> PassEstimates:
         ValueError: If the probability is not from 0 to 1, or k not from 1 to n.
 
     Source: Chen et al. 2021 (arXiv:2107.03374), appendix A.
-    Book: 20_after_pretraining.html#after-pretraining-pass-at-k.
     """
     if not 0 <= probability <= 1:
         raise ValueError(f"the probability is {probability}; wanted is a number from 0 to 1")

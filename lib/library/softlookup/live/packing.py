@@ -35,16 +35,10 @@ _KNOWN = {
 def pack(shipped: Translator | Writer) -> tuple[dict[str, Any], bytes]:
     """Write a translator or a writer as a header and bytes.
 
-    Args:
-        shipped: One in float32.
-
-    Returns:
-        The header: the model's sizes, the tokenizer's alphabet and merges, and the names and shapes of what the bytes
-        hold. The bytes: all matrices in int8, zeros up to a multiple of four, then the scales of all matrices, the
-        norms and the biases in float32, the least byte first.
-
-    Raises:
-        ValueError: If the model has a part that the page's code does not know; the message names it.
+    The model is in float32. The header: its sizes, the tokenizer's alphabet and merges, and names and shapes of what
+    the bytes hold. The bytes: all matrices in int8, zeros up to a multiple of four, then the scales of all matrices,
+    the norms and the biases in float32, the least byte first. ValueError, which names it, for a part that the page's
+    code does not know.
     """
     model, tokenizer = shipped.model, shipped.tokenizer
     check_parts(model.config, _KNOWN[type(shipped).__name__], "the page's code")
@@ -68,8 +62,7 @@ def as_text(data: bytes) -> str:
 
     Base64 would be a fifth longer: there, four bytes of a file carry three of the data.
 
-    Returns:
-        The text; in UTF-8 all but a few characters are one byte.
+    In UTF-8 all but a few characters of the text are one byte.
     """
     # Hardly anything repeats: Huffman coding alone gives a shorter result than a search for repetitions, and sooner.
     packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS + 16, strategy=zlib.Z_HUFFMAN_ONLY)

@@ -19,11 +19,7 @@ Shipped = TypeVar("Shipped", Translator, Writer)
 def quantise(w: Float[Tensor, "O I"]) -> tuple[Int8[Tensor, "O I"], Float[Tensor, " O"]]:
     """Round a matrix to int8, symmetrically, with a scale for each output.
 
-    Args:
-        w: The matrix, a row for each output.
-
-    Returns:
-        The whole numbers and the scales: w is about numbers * scales[:, None]. A row of zeros has the scale 1.
+    w is about numbers * scales[:, None]. A row of zeros has the scale 1.
 
     >>> numbers, scales = quantise(torch.tensor([[0.5, -1.0], [0.0, 0.0]]))
     >>> numbers.tolist(), [round(scale, 5) for scale in scales.tolist()]
@@ -48,11 +44,7 @@ def matrices(model: nn.Module) -> dict[str, Tensor]:
 def rounded(shipped: Shipped) -> Shipped:
     """Copy a translator or a writer, with the weights that a page computes with.
 
-    Args:
-        shipped: One in float32.
-
-    Returns:
-        The same in float32, its matrices rounded to int8 and multiplied by their scales again.
+    Both are in float32; the copy's matrices were rounded to int8 and multiplied by their scales again.
     """
     copied = copy.deepcopy(shipped)
     with torch.no_grad():

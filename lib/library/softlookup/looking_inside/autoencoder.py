@@ -25,7 +25,6 @@ class SparseAutoencoder(nn.Module):
         ValueError: If a size is below 1, or k is not one of 1 to A.
 
     Source: Bricken et al. 2023 (Towards Monosemanticity); Cunningham et al. 2023; Gao et al. 2025 (TopK, section 2.3).
-    Book: 17_looking_inside_parts.html#looking-inside-autoencoder.
     """
 
     def __init__(
@@ -148,7 +147,6 @@ def train_autoencoder(
     Cost: 80 latents, 8 dimensions: about 2 s on one core.
 
     Source: Bricken et al. 2023; Gao et al. 2025 (TopK); Dunefsky et al. 2024 (transcoders).
-    Book: 17_looking_inside_parts.html#looking-inside-autoencoder.
     """
     if not len(states) or min(steps, batch) < 1 or sparsity < 0:
         raise ValueError(
@@ -192,8 +190,6 @@ class RecoveredFeatures:
         split: Features that two or more latents share.
         unmatched: Living latents that point at no feature.
         dead: Latents that are never active.
-
-    Book: 17_looking_inside_parts.html#looking-inside-autoencoder.
     """
 
     best: Float[Tensor, " G"]
@@ -227,7 +223,6 @@ def recovered_features(
         ValueError: If a feature has length 0, or no latent is alive.
 
     Source: Sharkey et al. 2022 and Cunningham et al. 2023 (maximum cosine similarity with known features).
-    Book: 17_looking_inside_parts.html#looking-inside-autoencoder.
     """
     if not (features.norm(dim=1) > 0).all():
         raise ValueError("a feature has length 0; wanted directions")

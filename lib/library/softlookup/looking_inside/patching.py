@@ -41,7 +41,6 @@ def silence(
             lacks the layer. A pass raises it if the layer has no such head.
 
     Source: Michel et al. 2019 (zeros); Wang et al. 2022 (means).
-    Book: 17_looking_inside.html#looking-inside-induction.
 
     >>> sorted(silence([(0, 1), (2, 3), (0, 2)]))
     [('heads', 0), ('heads', 2)]
@@ -104,7 +103,6 @@ def activation_patching(
     Cost: two passes, and one more for each place and position.
 
     Source: Meng et al. 2022 (causal tracing); Wang et al. 2022; Heimersheim & Nanda 2024 (how to read it).
-    Book: 17_looking_inside.html#looking-inside-patching.
     """
     if not places:
         raise ValueError("there is no place to patch; wanted at least one (place, layer)")

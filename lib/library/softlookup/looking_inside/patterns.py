@@ -30,8 +30,6 @@ def repeated_blocks(
     Raises:
         ValueError: If there are fewer ids than tokens in a block, or a block has fewer than two.
 
-    Book: 17_looking_inside.html#looking-inside-induction.
-
     >>> repeated_blocks(10, 3).tolist()
     [[4, 1, 7, 4, 1, 7]]
     """
@@ -58,7 +56,6 @@ def induction_scores(model: DecoderLM | EncoderLM, ids: Int[Tensor, "B T"]) -> F
         ValueError: If the texts are not a block repeated once, or it has fewer than two tokens.
 
     Source: Olsson et al. 2022 (In-context Learning and Induction Heads), "prefix matching".
-    Book: 17_looking_inside.html#looking-inside-induction.
     """
     length = ids.shape[1] // 2
     if length < 2 or ids.shape[1] % 2 or not torch.equal(ids[:, :length], ids[:, length:]):
@@ -80,7 +77,7 @@ def previous_token_scores(model: DecoderLM | EncoderLM, ids: Int[Tensor, "B T"])
     Raises:
         ValueError: If the texts have fewer than two tokens.
 
-    Source: Olsson et al. 2022. Book: 17_looking_inside.html#looking-inside-patterns.
+    Source: Olsson et al. 2022.
     """
     _check_length(ids)
     queries = torch.arange(1, ids.shape[1])
@@ -100,7 +97,7 @@ def sink_shares(model: DecoderLM | EncoderLM, ids: Int[Tensor, "B T"]) -> Float[
     Raises:
         ValueError: If the texts have fewer than two tokens.
 
-    Source: Xiao et al. 2023 (attention sinks), section 3.1. Book: 17_looking_inside.html#looking-inside-sinks.
+    Source: Xiao et al. 2023 (attention sinks), section 3.1.
     """
     _check_length(ids)
     queries = torch.arange(ids.shape[1] // 2, ids.shape[1])

@@ -22,7 +22,7 @@ class Probe:
         ValueError: If there is not one label for each state, a label is below 0, all labels are the same, or ridge is
             not above 0.
 
-    Source: Alain & Bengio 2016 (linear probes). Book: 17_looking_inside.html#looking-inside-probes.
+    Source: Alain & Bengio 2016 (linear probes).
     """
 
     def __init__(self, states: Float[Tensor, "M D"], labels: Int[Tensor, " M"], *, ridge: float = 1e-3) -> None:
@@ -82,7 +82,7 @@ def control_labels(types: Int[Tensor, " M"], labels: Int[Tensor, " M"], *, seed:
     Raises:
         ValueError: If there is not one label for each type.
 
-    Source: Hewitt & Liang 2019. Book: 17_looking_inside.html#looking-inside-probes.
+    Source: Hewitt & Liang 2019.
     """
     if types.shape != labels.shape:
         raise ValueError(
@@ -101,8 +101,6 @@ class Selectivity:
         accuracy: The share of right answers in the real task, on held-out states.
         control: The same for the control task.
         majority: The share of the most frequent class: what a constant answer gets.
-
-    Book: 17_looking_inside.html#looking-inside-probes.
     """
 
     accuracy: float
@@ -141,7 +139,7 @@ def selectivity(
     Raises:
         ValueError: If sizes do not fit, held_out is no share, or fewer than two places would be left on one side.
 
-    Source: Hewitt & Liang 2019. Book: 17_looking_inside.html#looking-inside-probes.
+    Source: Hewitt & Liang 2019.
     """
     _check(states, labels)
     if not 0 < held_out < 1:

@@ -31,7 +31,7 @@ def logit_lens(model: DecoderLM | EncoderLM | Transformer, trace: Trace) -> list
 
     Cost: 2*B*T*D*V operations for each of the L + 1 states.
 
-    Source: nostalgebraist 2020 (the logit lens). Book: 17_looking_inside.html#looking-inside-lens.
+    Source: nostalgebraist 2020 (the logit lens).
     """
     stack, _ = _stack_and_last_norm(model)
     _check_one_pass(trace, stack)
@@ -49,8 +49,6 @@ class Attribution:
         feed_forward: What each feed-forward network adds, (B, L).
         constant: What the shift of the last norm and the bias of the output add, (B,).
         logit: What the model itself gives, (B,).
-
-    Book: 17_looking_inside.html#looking-inside-attribution.
     """
 
     embedding: Float[Tensor, " B"]
@@ -97,7 +95,6 @@ def direct_attribution(
 
     Source: Elhage et al. 2021 (A Mathematical Framework for Transformer Circuits); Wang et al. 2022 (direct effects on
     a logit difference).
-    Book: 17_looking_inside.html#looking-inside-attribution.
     """
     stack, norm = _stack_and_last_norm(model)
     if model.head.transform is not None:

@@ -24,7 +24,7 @@ def sparse_features(
     Returns:
         The features.
 
-    Source: Elhage et al. 2022. Book: 17_looking_inside_parts.html#looking-inside-superposition.
+    Source: Elhage et al. 2022.
     """
     values, chances = (torch.rand(tuple(shape), generator=generator, device=generator.device) for _ in range(2))
     return values * (chances >= sparsity)
@@ -39,8 +39,6 @@ class Superposition:
         w: What compresses M features to D numbers, (I, D, M): column m is feature m's direction.
         b: What is added before the ReLU, (I, M).
         loss: The mean squared error, weighted by importance, over the last tenth of training, (I,).
-
-    Book: 17_looking_inside_parts.html#looking-inside-superposition.
     """
 
     sparsities: tuple[float, ...]
@@ -108,7 +106,6 @@ def train_superposition(
     Cost: 20 features, 5 dimensions, 5 sparsities: about 2 s on one core.
 
     Source: Elhage et al. 2022 (Toy Models of Superposition), section "Demonstrating Superposition".
-    Book: 17_looking_inside_parts.html#looking-inside-superposition.
     """
     if min(n_features, width, steps, batch) < 1 or width >= n_features:
         raise ValueError(

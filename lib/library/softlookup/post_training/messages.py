@@ -37,7 +37,6 @@ def render_chat(
             a content is no text or holds the name of a special token; the message says which.
 
     Source: OpenAI 2023 (ChatML).
-    Book: 20_after_pretraining.html#after-pretraining-template.
 
     >>> render_chat([{"role": "user", "content": "Hi"}], add_generation_prompt=True)
     '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n'
@@ -63,8 +62,6 @@ def encode_chat(messages: Sequence[Mapping[str, str]], tokenizer: ByteLevelToken
 
     Raises:
         ValueError: As render_chat does; and if the tokenizer lacks a token of ChatML.
-
-    Book: 20_after_pretraining.html#after-pretraining-loss-mask.
     """
     for name in (TURN_TOKEN, END_TOKEN):
         if name not in tokenizer.names:
@@ -102,7 +99,6 @@ def answer_labels(ids: Sequence[int], is_answer: Sequence[bool]) -> tuple[Int[Te
         ValueError: If there are not as many ids as answers to whether they are the assistant's, or fewer than two.
 
     Source: Ouyang et al. 2022, section 3.5 (supervised fine-tuning on demonstrations).
-    Book: 20_after_pretraining.html#after-pretraining-loss-mask.
 
     >>> answer_labels([7, 8, 5, 2], [False, False, True, True])
     (tensor([7, 8, 5]), tensor([-100,    5,    2]))

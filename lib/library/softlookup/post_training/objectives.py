@@ -28,7 +28,6 @@ def sft_loss(logits_BTV: Float[Tensor, "B T V"], labels_BT: Int[Tensor, "B T"]) 
         TypeError: If the logits are not floating point, or the labels not integers.
 
     Source: Ouyang et al. 2022, section 3.5; equal to torch's cross_entropy with ignore_index=-100.
-    Book: 20_after_pretraining.html#after-pretraining-loss-mask.
     """
     if labels_BT.numel() and bool((labels_BT == IGNORED).all()):
         raise ValueError(f"all {labels_BT.numel()} labels are {IGNORED}: no token of the batch is the assistant's")
@@ -56,7 +55,6 @@ def distillation_loss(
         TypeError: If the logits are not floating point.
 
     Source: Hinton et al. 2015, section 2 and equation 4.
-    Book: 20_after_pretraining.html#after-pretraining-distillation.
 
     >>> logits = torch.tensor([[1.0, 2.0, 3.0]])
     >>> distillation_loss(logits, logits + 5, tau=2)

@@ -22,8 +22,6 @@ class PackedRows:
         positions: The position of each token in its example; 0 in padding.
         examples: The number of the example that each token belongs to; -1 in padding.
         cut: The numbers of the examples that were longer than a row and lost their last tokens.
-
-    Book: 20_after_pretraining.html#after-pretraining-packing.
     """
 
     ids: Int[Tensor, "B T"]
@@ -80,7 +78,6 @@ def pack(
     Cost: for n examples and B rows, n*B comparisons; at most 11/9 of the fewest rows possible, and one row more.
 
     Source: Johnson 1973 (first-fit decreasing); Krell et al. 2021 (packing with a mask for each example).
-    Book: 20_after_pretraining.html#after-pretraining-packing.
     """
     if not examples:
         raise ValueError("there are no examples to pack")
@@ -134,8 +131,6 @@ def packed_logits(model: DecoderLM, rows: PackedRows) -> Float[Tensor, "B T V"]:
 
     Raises:
         ValueError: If the rows are longer than the model takes, or an id is out of range.
-
-    Book: 20_after_pretraining.html#after-pretraining-packing.
     """
     x_BTD = model.embedder(rows.ids, places=rows.positions)
     return model.head(model.decoder(x_BTD, mask=rows.may_attend()))

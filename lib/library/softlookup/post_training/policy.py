@@ -27,7 +27,6 @@ def group_advantages(rewards: Shaped[Tensor, "P G"]) -> Float[Tensor, "P G"]:
         ValueError: If there is no answer, or a reward is no finite number.
 
     Source: Shao et al. 2024, section 4.1.2 (GRPO).
-    Book: 20_after_pretraining.html#after-pretraining-rewards-checked.
 
     >>> group_advantages(torch.tensor([[1.0, 0.0], [1.0, 1.0]]))
     tensor([[ 1., -1.],
@@ -63,7 +62,6 @@ def policy_gradient_loss(
         ValueError: If the shapes do not fit, or no token is an answer's.
 
     Source: Williams 1992; Sutton et al. 2000.
-    Book: 20_after_pretraining.html#after-pretraining-rewards-checked.
     """
     _check_tokens(log_probs, advantages, is_answer)
     log_probs, advantages = widened(log_probs, advantages)
@@ -95,7 +93,6 @@ def clipped_policy_loss(
         ValueError: If the shapes do not fit, no token is an answer's, or clip is not above 0.
 
     Source: Schulman et al. 2017, equation 7; the mean over tokens: Yu et al. 2025 (DAPO), equation 8.
-    Book: 20_after_pretraining.html#after-pretraining-rewards-checked.
     """
     _check_tokens(new, advantages, is_answer)
     if old.shape != new.shape or not clip > 0:
@@ -127,7 +124,6 @@ def kl_penalty(
         ValueError: If the shapes differ, there is no sample, or there is no such estimator.
 
     Source: Schulman 2020, Approximating KL divergence.
-    Book: 20_after_pretraining.html#after-pretraining-kl.
     """
     if policy.shape != reference.shape or policy.numel() == 0:
         raise ValueError(
@@ -161,7 +157,6 @@ def best_of(rewards: Float[Tensor, " M"], n: int) -> tuple[float, float]:
 
     Source: Stiennon et al. 2020, appendix G.3; a bound by Beirami et al. 2025 (arXiv:2401.01879). The expectation is
     that of Chen et al. 2021, for any rewards.
-    Book: 20_after_pretraining.html#after-pretraining-best-of-n.
 
     >>> best_of(torch.tensor([0.0, 1.0, 1.0]), 2)[0]
     1.0
@@ -195,7 +190,6 @@ def acceptance_probabilities(
 
     Source: Liu et al. 2024 (arXiv:2309.06657). To take the best of n is called rejection sampling, too, as by Touvron
     et al. 2023 (Llama 2), section 3.2.3.
-    Book: 20_after_pretraining.html#after-pretraining-best-of-n.
 
     >>> acceptance_probabilities(torch.tensor([0.0, 1.0]), 1.0)
     tensor([0.3679, 1.0000])

@@ -9,8 +9,7 @@ def widened(*tensors: Tensor) -> tuple[Tensor, ...]:
 
     Half precision has 8 bits or 11 for a number: a sum of hundreds of tokens is then off by several nats.
 
-    Args:
-        *tensors: Numbers of any dtype; whole numbers become floats.
+    Whole numbers become floats.
     """
     dtype = torch.float32
     for tensor in tensors:

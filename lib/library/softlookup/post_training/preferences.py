@@ -22,8 +22,6 @@ class PreferenceLoss:
         loss: The mean over pairs.
         margins: By how much each chosen answer is ahead, as a logit: it is preferred with probability sigmoid(margin).
         accuracy: The fraction of pairs in which the chosen answer is ahead.
-
-    Book: 20_after_pretraining.html#after-pretraining-preferences.
     """
 
     loss: Float[Tensor, ""]
@@ -40,8 +38,6 @@ def token_log_probs(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"]) -> 
 
     Returns:
         Log-probabilities in nats, in float32 at least; the first is that of the second token.
-
-    Book: 20_after_pretraining.html#after-pretraining-preferences.
     """
     dtype = torch.promote_types(logits.dtype, torch.float32)
     return logits[:, :-1].log_softmax(dim=-1, dtype=dtype).gather(-1, ids[:, 1:, None])[..., 0]
@@ -64,7 +60,6 @@ def answer_log_probs(
         ValueError: If shapes do not fit, or a row has fewer than two tokens.
 
     Source: Rafailov et al. 2023, section 4.
-    Book: 20_after_pretraining.html#after-pretraining-preferences.
     """
     if logits.shape[:2] != ids.shape or is_answer.shape != ids.shape or ids.shape[1] < 2:
         raise ValueError(
@@ -88,7 +83,6 @@ def reward_loss(chosen: Float[Tensor, " B"], rejected: Float[Tensor, " B"]) -> P
         ValueError: If there is no pair, or the shapes differ.
 
     Source: Ouyang et al. 2022, equation 1; Bradley and Terry 1952.
-    Book: 20_after_pretraining.html#after-pretraining-reward.
 
     >>> reward_loss(torch.tensor([1.0]), torch.tensor([1.0])).loss
     tensor(0.6931)
@@ -121,7 +115,6 @@ def dpo_loss(
         ValueError: If there is no pair, the shapes differ, or beta is not a finite number above 0.
 
     Source: Rafailov et al. 2023, equation 7.
-    Book: 20_after_pretraining.html#after-pretraining-preferences.
     """
     _check_pairs(chosen, rejected, reference_chosen, reference_rejected)
     if not 0 < beta < math.inf:

@@ -48,10 +48,7 @@ class TuneSettings:
         seed: Where the held-out examples, the order and A come from.
         every: After how many steps the state is written.
 
-    Raises:
-        ValueError: If a number is out of range; the message names it.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
+    ValueError, which names it, if a number is out of range.
     """
 
     rank: int = 8
@@ -95,12 +92,7 @@ class AdapterCheckpoints(Checkpoints):
 def answer_loss(model: nn.Module, batch: Batch, epsilon: float) -> Tensor:
     """Sum the surprise at the assistant's tokens, in nats; the head is computed at their positions alone.
 
-    Args:
-        model: A DecoderLM.
-        batch: An AnswerBatch on the model's device.
-        epsilon: The share of label smoothing.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
+    ``model`` is a DecoderLM, ``batch`` an AnswerBatch on its device, ``epsilon`` the share of label smoothing.
     """
     assert isinstance(model, DecoderLM) and isinstance(batch, AnswerBatch)
     # Filling stands behind each text, where no token of the text looks.
@@ -131,26 +123,13 @@ def tune(
 ) -> TuneReport:
     """Train LoRA adapters on conversations, from the beginning or from where a killed run was.
 
-    Args:
-        chat: The model; adapters are added to it, and stay in it.
-        examples: Of read_examples. A tenth of them is held out.
-        out: The folder for the adapter (adapter_config.json, adapter_model.safetensors), report.json and the states of
-            the run.
-        settings: Ranks, rates and so on; None means the defaults.
-        base: The name or folder of the model, written beside the adapter.
-        on_step: Called with what happened in each step.
-        note: Called with a line that is worth reading.
-
-    Returns:
-        The loss on held-out examples before and after, sample answers, seconds, tokens and counts.
-
-    Raises:
-        ValueError: If there are too few examples, or the model has adapters already.
-        CheckpointError: If the folder holds a run of other settings, examples or another model.
-        DivergedError: If the loss is no longer a number.
+    The adapters stay in the model. ``examples`` are those of read_examples, a tenth of which is held out; ``out`` gets
+    the adapter (adapter_config.json, adapter_model.safetensors), report.json and the states of the run; ``base``, the
+    model's name or folder, is written beside the adapter; ``note`` gets lines worth reading. ValueError if there are
+    too few examples or the model has adapters already; CheckpointError if the folder holds a run of other settings,
+    examples or another model; DivergedError if the loss is no longer a number.
 
     Source: Hu et al. 2021; Ouyang et al. 2022, section 3.5 (supervised fine-tuning).
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     settings, out = settings or TuneSettings(), Path(out)
     learned, apart = hold_out(examples, settings.seed)
@@ -210,12 +189,7 @@ def tune(
 def total_steps(settings: TuneSettings, n_examples: int) -> int:
     """Count the steps of a run.
 
-    Args:
-        settings: With steps, or epochs and a batch.
-        n_examples: How many examples are learned from.
-
-    Returns:
-        The optimizer steps.
+    In optimizer steps, from the settings' ``steps``, or from epochs and batch.
     """
     return settings.epochs * -(-n_examples // settings.batch) if settings.steps is None else settings.steps
 
@@ -223,13 +197,7 @@ def total_steps(settings: TuneSettings, n_examples: int) -> int:
 def learning_rate(step: int, total: int, highest: float) -> float:
     """Give the learning rate of a step: linear up over the first tenth, then linear down towards 0.
 
-    Args:
-        step: The first is 1.
-        total: The steps of the run.
-        highest: The rate at the end of the warm-up.
-
-    Returns:
-        The rate, above 0 at every step.
+    ``step`` counts from 1, ``highest`` is the rate at the end of the warm-up; the result is above 0 at every step.
 
     >>> [round(learning_rate(step, 20, 1.0), 2) for step in (1, 2, 11, 20)]
     [0.5, 1.0, 0.53, 0.05]
@@ -249,22 +217,10 @@ def tune_command(
 ) -> int:
     """Tune a chat model on a file of conversations and say what came of it.
 
-    Args:
-        file: JSON lines, each {"messages": [{"role": ..., "content": ...}, ...]}.
-        out: The folder for the adapter.
-        model: "smollm2", or the folder of a model.
-        device: Where to train.
-        console: Where to write; None means the terminal.
-        **settings: Those of TuneSettings.
-
-    Returns:
-        The exit status: 0 at the end, 130 after Ctrl-C.
-
-    Raises:
-        TrainingRefused: If a setting, the file, the model or the folder is wrong, or the loss is no longer a number.
-        ModuleNotFoundError: If the file of SmolLM2 is not installed.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
+    ``file`` is as in read_examples, ``out`` the adapter's folder, ``model`` "smollm2" or a folder, ``settings`` those
+    of TuneSettings; console None is the terminal. Gives the exit status: 0, or 130 after Ctrl-C. TrainingRefused if a
+    setting, the file, the model or the folder is wrong, or the loss is no longer a number; ModuleNotFoundError if the
+    file of SmolLM2 is not installed.
     """
     with refusing():
         check_device(device, None)

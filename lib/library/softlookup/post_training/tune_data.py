@@ -42,19 +42,9 @@ def read_examples(path: str | Path, chat: ChatModel) -> list[TuneExample]:
 
     A conversation without a system message gets the model's, as a question to the model does. Empty lines are left out.
 
-    Args:
-        path: A text file in UTF-8, with a byte order mark or without.
-        chat: The model that will learn from them: its tokenizer, its system message and its length.
-
-    Returns:
-        The examples in their order.
-
-    Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If the file is not UTF-8, holds no example, or a line is wrong; the message says which line, what
-            is wrong there and what was wanted.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
+    Each line is {"messages": [{"role": ..., "content": ...}, ...]}, in UTF-8 with a byte order mark or without;
+    ``chat`` brings tokenizer, system message and length. FileNotFoundError; ValueError if the file is not UTF-8, holds
+    no example, or a line is wrong: which, what is wrong there and what was wanted.
     """
     examples = []
     with open_regular(path) as file:
@@ -76,11 +66,8 @@ def read_examples(path: str | Path, chat: ChatModel) -> list[TuneExample]:
 def hold_out(examples: Sequence[TuneExample], seed: int) -> tuple[list[TuneExample], list[TuneExample]]:
     """Set a tenth of the examples apart by chance, to measure the loss on; copies of them are not learned from either.
 
-    Returns:
-        The examples to learn from, and those held out: at least 1, at most 50.
-
-    Raises:
-        ValueError: If no example is left to learn from.
+    Gives the examples to learn from, and at least 1 and at most 50 held out. ValueError if no example is left to learn
+    from.
     """
     size = min(50, max(1, len(examples) // 10))
     order = np.random.default_rng(seed).permutation(len(examples))
@@ -119,11 +106,7 @@ class AnswerBatch(Batch):
 class ExampleBatches:
     """Batches of a fixed number of examples, in an order that seed and epoch alone decide.
 
-    Args:
-        examples: At least 1.
-        pad_id: The id of padding.
-        rows: How many examples a batch has; the last batch of an epoch may have fewer.
-        seed: Where the order comes from.
+    At least 1 example; ``rows`` is how many a batch has, and the last of an epoch may have fewer.
     """
 
     def __init__(self, examples: Sequence[TuneExample], *, pad_id: int, rows: int, seed: int = 0) -> None:

@@ -19,8 +19,6 @@ class TuneReport:
         trained_parameters: Parameters of the adapters.
         trained_fraction: Their fraction of all parameters.
         losses: The training loss of each step.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
 
     n_examples: int

@@ -25,8 +25,6 @@ class LinkSpeed:
 
     Raises:
         ValueError: If a latency is negative, or a bandwidth not positive.
-
-    Book: 19_many_devices.html#many-devices-messages.
     """
 
     latency_s: float

@@ -154,8 +154,7 @@ def _rank(
 class TorchDist:
     """What a rank calls, on torch.distributed: the same names as ``inside.dist.Dist``, for numpy arrays and tensors.
 
-    Args:
-        device: Where the tensors of messages lie.
+    ``device`` is where the tensors of messages lie.
     """
 
     def __init__(self, device: Any) -> None:
@@ -214,9 +213,7 @@ class TorchDist:
 class TorchMessage:
     """A message of ``batch_isend_irecv``.
 
-    Args:
-        message: torch's.
-        tensors: What lies on a card, with the arrays that it is for.
+    ``message`` is torch's; ``tensors`` lie on a card, each with the array that it is for.
     """
 
     def __init__(self, message: Any, tensors: list[tuple[Any, np.ndarray]]) -> None:
@@ -226,9 +223,7 @@ class TorchMessage:
 class TorchPending:
     """A message on its way.
 
-    Args:
-        work: What torch.distributed gave.
-        tensors: What lies on a card, with the arrays that it is for.
+    ``work`` is what torch.distributed gave; ``tensors`` lie on a card, each with the array that it is for.
     """
 
     def __init__(self, work: Any, tensors: list[tuple[Any, np.ndarray]]) -> None:

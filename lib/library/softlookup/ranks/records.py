@@ -80,10 +80,6 @@ class RankOperation:
 class RankProgram:
     """What one rank did, read as far as it has come.
 
-    Args:
-        rank: Its number.
-        world: How many ranks there are.
-
     Attributes:
         operations: What it did, in its order.
         record: The record that it was read from.
@@ -98,14 +94,8 @@ class RankProgram:
     def read(self, record: Record) -> list[RankOperation]:
         """Read the record of a longer run of the same rank.
 
-        Args:
-            record: Rows and words, as ``inside.dist.record`` gives them; they may come from anywhere.
-
-        Returns:
-            What it did more.
-
-        Raises:
-            WorldError: If it is no record of that rank, or does not begin as the one before it.
+        The record is as ``inside.dist.record`` gives it, and may come from anywhere; gives what the rank did more.
+        WorldError if it is no record of that rank, or does not begin as the one before it.
         """
         if not isinstance(record, tuple) or len(record) != 2:
             raise self._no_record()

@@ -96,15 +96,8 @@ class LinkTraffic:
 def settle(programs: Sequence[Sequence[RankOperation]]) -> LinkTraffic:
     """Go through what all ranks did, and count.
 
-    Args:
-        programs: The operations of each rank; those of a rank that could not go on end where it waits.
-
-    Returns:
-        The traffic.
-
-    Raises:
-        WorldError: If ranks wait for each other for ever, a message has one end alone or is not waited for, or not all
-            ranks make the same groups.
+    The operations of a rank that could not go on end where it waits. WorldError if ranks wait for each other for ever,
+    a message has one end alone or is not waited for, or not all ranks make the same groups.
     """
     meeting = _Meeting(programs)
     while any([meeting.advance(rank) for rank in range(len(programs))]):

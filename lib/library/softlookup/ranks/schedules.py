@@ -53,15 +53,7 @@ class PipelineTimes:
 def gpipe(stages: int, micro_batches: int) -> list[list[str]]:
     """All forwards, then all backwards, the last micro-batch first.
 
-    Args:
-        stages: How many stages the layers are cut into.
-        micro_batches: How many parts the batch is cut into.
-
-    Returns:
-        The tasks of each stage.
-
-    Raises:
-        ValueError: If there are no stages or micro-batches, or more than MOST_PIPELINE.
+    Gives the tasks of each stage. ValueError if there are no stages or micro-batches, or more than MOST_PIPELINE.
 
     Source: Huang et al. 2019, GPipe.
     """
@@ -73,15 +65,7 @@ def gpipe(stages: int, micro_batches: int) -> list[list[str]]:
 def one_forward_one_backward(stages: int, micro_batches: int) -> list[list[str]]:
     """1F1B: forwards until the first backward can come, then one of each by turns, then the remaining backwards.
 
-    Args:
-        stages: How many stages the layers are cut into.
-        micro_batches: How many parts the batch is cut into.
-
-    Returns:
-        The tasks of each stage.
-
-    Raises:
-        ValueError: If there are no stages or micro-batches, or more than MOST_PIPELINE.
+    Gives the tasks of each stage. ValueError if there are no stages or micro-batches, or more than MOST_PIPELINE.
 
     Source: Narayanan et al. 2021, Memory-efficient pipeline-parallel DNN training (PipeDream-flush).
     """
@@ -102,17 +86,8 @@ def pipeline_times(orders: Sequence[Sequence[str]], forward_s: float, backward_s
     A forward needs that of the stage before, a backward that of the stage behind, the last stage's its own forward.
     Messages between stages take no time.
 
-    Args:
-        orders: The tasks of each stage.
-        forward_s: How long a forward takes on one stage.
-        backward_s: How long a backward takes.
-
-    Returns:
-        Begin and end of all tasks.
-
-    Raises:
-        ValueError: If a time is not positive, stages do not have the same tasks, each once, or they wait for each other
-            for ever.
+    ``orders`` are the tasks of each stage; times are for one stage. ValueError if a time is not positive, stages do not
+    have the same tasks, each once, or they wait for each other for ever.
     """
     if not (forward_s > 0 and backward_s > 0):
         raise ValueError(f"a task takes more than 0 s, got {forward_s} s and {backward_s} s")

@@ -37,16 +37,8 @@ class WorldOutcome:
 def run(ask: Ask, world: int) -> WorldOutcome:
     """Run all ranks until they have come to their end.
 
-    Args:
-        ask: Runs ranks, in this process or elsewhere.
-        world: How many there are.
-
-    Returns:
-        Their results, and the traffic.
-
-    Raises:
-        WorldError: If they cannot go on, their messages do not meet, or a rank is not deterministic.
-        ValueError: If there can be no such world.
+    ``ask`` runs ranks, in this process or elsewhere. WorldError if they cannot go on, their messages do not meet, or a
+    rank is not deterministic; ValueError if there can be no such world.
     """
     if not 1 <= world <= MOST_WORLD:
         raise ValueError(f"a world has 1 to {MOST_WORLD} ranks, got {world}")

@@ -8,14 +8,8 @@ import numpy as np
 def to_float64(x: Any) -> np.ndarray:
     """Give any real array as float64, so that every result here is float64.
 
-    Args:
-        x: An array of any real dtype and any shape; float64 is passed on without a copy.
-
-    Returns:
-        The same numbers as float64.
-
-    Raises:
-        TypeError: If the numbers are complex; dropping their imaginary parts would pass silently.
+    float64 is passed on without a copy. TypeError if the numbers are complex: dropping their imaginary parts would pass
+    silently.
     """
     array = np.asarray(x)
     if np.iscomplexobj(array):
@@ -26,13 +20,8 @@ def to_float64(x: Any) -> np.ndarray:
 def check_queries_and_keys(q: np.ndarray, k: np.ndarray) -> None:
     """Refuse queries and keys whose dot products do not exist.
 
-    Args:
-        q: Queries, (*batch, T, H).
-        k: Keys, (*batch, S, H).
-
-    Raises:
-        ValueError: If an array has fewer than two axes, if the head widths differ or are zero, or if the
-            batch axes differ. The message names the sizes.
+    q is (*batch, T, H), k (*batch, S, H). ValueError, with the sizes, if an array has fewer than two axes, the head
+    widths differ or are zero, or the batch axes differ.
     """
     for name, array, axes in (("q", q, "(..., T, H)"), ("k", k, "(..., S, H)")):
         if array.ndim < 2:
@@ -51,12 +40,7 @@ def check_queries_and_keys(q: np.ndarray, k: np.ndarray) -> None:
 def check_values(k: np.ndarray, v: np.ndarray) -> None:
     """Refuse values that do not come one for each key.
 
-    Args:
-        k: Keys, (*batch, S, H).
-        v: Values, (*batch, S, Hv).
-
-    Raises:
-        ValueError: If the values' number or batch axes are not those of the keys.
+    k is (*batch, S, H), v (*batch, S, Hv). ValueError if the values' number or batch axes are not those of the keys.
     """
     if v.ndim < 2 or v.shape[:-1] != k.shape[:-1]:
         raise ValueError(
@@ -70,16 +54,9 @@ def check_mask(mask: Any, scores_shape: tuple[int, ...]) -> np.ndarray:
     A mask with some of the batch axes but not all is refused even where numpy would broadcast it: (B, T, S)
     would be laid along the heads of (B, N, T, S), silently wherever B is 1 or N.
 
-    Args:
-        mask: Boolean, True = may attend: (T, S), or as many axes as the scores, each 1 or the scores' size.
-        scores_shape: The shape of the scores, (*batch, T, S).
-
-    Returns:
-        The mask as an array, not yet broadcast.
-
-    Raises:
-        TypeError: If the mask is not boolean.
-        ValueError: If its shape does not fit; the message names both shapes.
+    The mask, True = may attend, is (T, S), or has as many axes as ``scores_shape`` (*batch, T, S), each 1 or its size;
+    it is returned as an array, not yet broadcast. TypeError if it is not boolean; ValueError with both shapes if they
+    do not fit.
     """
     array = np.asarray(mask)
     if array.dtype != np.bool_:

@@ -22,7 +22,7 @@ def softmax(x: Real[np.ndarray, "*shape"], axis: int = -1) -> Float64[np.ndarray
     Raises:
         ValueError: If a score is +inf; no finite weight is right then.
 
-    Source: Milakov & Gimelshein 2018 (the subtraction). Book: 04_one_head.html#one-head-softmax.
+    Source: Milakov & Gimelshein 2018 (the subtraction).
 
     >>> softmax(np.array([1000.0, 1000.0]))
     array([0.5, 0.5])
@@ -58,7 +58,7 @@ def attention_weights(
         ValueError: If widths or batch axes of q and k differ, or the mask's shape does not fit.
         TypeError: If the mask is not boolean.
 
-    Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-weights.
+    Source: Vaswani et al. 2017, equation 1.
 
     >>> attention_weights(np.array([[0.0, 0.0]]), np.array([[1.0, 2.0], [3.0, 4.0]]))
     array([[0.5, 0.5]])
@@ -94,7 +94,7 @@ def scaled_dot_product_attention(
         ValueError: If sizes of q, k, v or mask do not fit together; the message names them.
         TypeError: If the mask is not boolean.
 
-    Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-attention.
+    Source: Vaswani et al. 2017, equation 1.
 
     >>> q, k, v = np.zeros((1, 2)), np.ones((2, 2)), np.array([[1.0], [3.0]])
     >>> scaled_dot_product_attention(q, k, v)

@@ -27,8 +27,6 @@ def softmax_backward(
     Raises:
         ValueError: If the two shapes differ.
 
-    Book: 04_one_head_more.html#one-head-softmax-backward.
-
     >>> softmax_backward(np.array([0.5, 0.5]), np.array([1.0, 0.0]))
     array([ 0.25, -0.25])
     """
@@ -69,7 +67,7 @@ def attention_backward(
         ValueError: If sizes do not fit together; the message names them.
         TypeError: If the mask is not boolean.
 
-    Source: Dao et al. 2022, appendix B. Book: 04_one_head_more.html#one-head-gradient.
+    Source: Dao et al. 2022, appendix B.
     """
     q_TH, k_SH, v_SH, dz_TH = to_float64(q), to_float64(k), to_float64(v), to_float64(grad)
     a_TS = attention_weights(q_TH, k_SH, mask)
@@ -118,8 +116,6 @@ def one_head_backward(
     Raises:
         ValueError: If sizes do not fit together; the message names them.
         TypeError: If the mask is not boolean.
-
-    Book: 04_one_head_more.html#one-head-gradient.
     """
     x_TD = to_float64(x)
     pairs = list(

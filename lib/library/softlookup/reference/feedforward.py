@@ -20,8 +20,6 @@ def relu(x: Real[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]:
     Returns:
         max(x, 0).
 
-    Book: 07_encoder.html#encoder-feed-forward.
-
     >>> relu(np.array([-2.0, 3.0]))
     array([0., 3.])
     """
@@ -37,7 +35,7 @@ def gelu(x: Real[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]:
     Returns:
         x * Phi(x), with Phi(x) = (1 + erf(x / sqrt(2))) / 2.
 
-    Source: Hendrycks & Gimpel 2016, section 2. Book: 07_encoder.html#encoder-gelu.
+    Source: Hendrycks & Gimpel 2016, section 2.
     """
     x = to_float64(x)
     return x * (1 + _erf(x / math.sqrt(2))) / 2
@@ -52,7 +50,7 @@ def gelu_tanh(x: Real[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]:
     Returns:
         x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2.
 
-    Source: Hendrycks & Gimpel 2016, section 2. Book: 07_encoder.html#encoder-gelu.
+    Source: Hendrycks & Gimpel 2016, section 2.
     """
     x = to_float64(x)
     return x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2
@@ -68,7 +66,6 @@ def silu(x: Real[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]:
         x / (1 + exp(-x)), written with tanh, since exp overflows for large -x.
 
     Source: Elfwing et al. 2017, equation 6; Ramachandran et al. 2017 (as Swish).
-    Book: 07_encoder.html#encoder-swiglu.
     """
     x = to_float64(x)
     return x * (1 + np.tanh(x / 2)) / 2

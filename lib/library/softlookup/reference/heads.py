@@ -25,8 +25,6 @@ def project(
     Raises:
         ValueError: If x's width is not w's number of rows, or b's length not w's number of columns.
 
-    Book: 04_one_head.html#one-head-project.
-
     >>> project(np.array([[1, 2]]), np.array([[1, 0], [0, 10]]))
     array([[ 1., 20.]])
     """
@@ -65,7 +63,7 @@ def one_head(
         ValueError: If sizes do not fit together; the message names them.
         TypeError: If the mask is not boolean.
 
-    Source: Vaswani et al. 2017, section 3.2. Book: 04_one_head.html#one-head-head.
+    Source: Vaswani et al. 2017, section 3.2.
     """
     return scaled_dot_product_attention(project(x, w_q), project(x, w_k), project(x, w_v), mask)
 

@@ -20,8 +20,6 @@ def recurrent_graph(n_tokens: int) -> Bool[np.ndarray, "M M"]:
     Raises:
         ValueError: If there is no token.
 
-    Book: 01_motivation.html#motivation-paths.
-
     >>> recurrent_graph(2).astype(int)
     array([[0, 0, 0, 0],
            [0, 0, 0, 0],
@@ -46,8 +44,6 @@ def attention_graph(n_tokens: int) -> Bool[np.ndarray, "M M"]:
 
     Raises:
         ValueError: If there is no token.
-
-    Book: 01_motivation.html#motivation-paths.
     """
     n = _at_least_one(n_tokens)
     needs = np.zeros((2 * n, 2 * n), dtype=bool)
@@ -68,8 +64,6 @@ def convolution_graph(n_tokens: int, width: int, layers: int) -> Bool[np.ndarray
 
     Raises:
         ValueError: If a number is below 1, or the width even.
-
-    Book: 01_motivation.html#motivation-paths.
     """
     n = _at_least_one(n_tokens)
     if width < 1 or width % 2 == 0 or layers < 1:
@@ -94,8 +88,6 @@ def finish_times(needs: Bool[np.ndarray, "M M"]) -> Int[np.ndarray, " M"]:
     Raises:
         ValueError: If the matrix is not square, or a step needs itself or a later one.
         TypeError: If it is not boolean.
-
-    Book: 01_motivation.html#motivation-depth.
 
     >>> finish_times(recurrent_graph(4))
     array([0, 0, 0, 0, 1, 2, 3, 4])
@@ -124,7 +116,6 @@ def path_lengths(needs: Bool[np.ndarray, "M M"], n_tokens: int) -> Int[np.ndarra
         TypeError: If it is not boolean.
 
     Source: Hochreiter et al. 2001; Vaswani et al. 2017, table 1 ("maximum path length").
-    Book: 01_motivation.html#motivation-paths.
 
     >>> path_lengths(recurrent_graph(3), 3)
     array([[1, 0, 0],

@@ -15,7 +15,7 @@ def elu_plus_one(x: Real[np.ndarray, "*shape"]) -> Float64[np.ndarray, "*shape"]
     Returns:
         Positive numbers in the shape of x.
 
-    Source: Katharopoulos et al. 2020, equation 7. Book: 13_beyond_text.html#beyond-text-linear.
+    Source: Katharopoulos et al. 2020, equation 7.
 
     >>> elu_plus_one(np.array([-1.0, 0.0, 2.0])).round(3)
     array([0.368, 1.   , 3.   ])
@@ -46,7 +46,7 @@ def linear_attention_weights(
         ValueError: If sizes of q, k or mask do not fit together, or if the feature is unknown.
         TypeError: If the mask is not boolean.
 
-    Source: Katharopoulos et al. 2020, equation 3. Book: 13_beyond_text.html#beyond-text-linear.
+    Source: Katharopoulos et al. 2020, equation 3.
     """
     q_TH, k_SH = to_float64(q), to_float64(k)
     check_queries_and_keys(q_TH, k_SH)
@@ -87,7 +87,7 @@ def linear_attention(
         ValueError: If sizes of q, k, v or mask do not fit together, or if the feature is unknown.
         TypeError: If the mask is not boolean.
 
-    Source: Katharopoulos et al. 2020, equation 3. Book: 13_beyond_text.html#beyond-text-linear.
+    Source: Katharopoulos et al. 2020, equation 3.
 
     >>> linear_attention(np.zeros((1, 2)), np.ones((2, 2)), np.array([[1.0], [3.0]]))
     array([[2.]])

@@ -22,8 +22,6 @@ def cosine_similarity(
     Raises:
         ValueError: If widths or batch axes of q and k differ.
 
-    Book: 02_soft_lookup.html#soft-lookup-similarity.
-
     >>> cosine_similarity(np.array([[3.0, 0.0]]), np.array([[5.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
     array([[1., 0., 0.]])
     """
@@ -57,7 +55,7 @@ def lookup_weights(scores: Real[np.ndarray, "*shape S"], tau: float | int = 1.0)
     Raises:
         ValueError: If tau is negative or not a number, or a score is +inf.
 
-    Source: Hinton, Vinyals & Dean 2015, equation 1. Book: 02_soft_lookup.html#soft-lookup-temperature.
+    Source: Hinton, Vinyals & Dean 2015, equation 1.
 
     >>> lookup_weights(np.array([1.0, 3.0, 3.0]), tau=0.0)
     array([0. , 0.5, 0.5])
@@ -98,8 +96,6 @@ def soft_lookup(
 
     Raises:
         ValueError: If sizes of q, k and v do not fit together, or tau is negative.
-
-    Book: 02_soft_lookup.html#soft-lookup-whole.
 
     >>> k, v = np.eye(2), np.array([[10.0], [20.0]])
     >>> soft_lookup(np.array([[1.0, 1.0]]), k, v)

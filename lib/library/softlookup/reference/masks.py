@@ -48,7 +48,6 @@ def window_mask(
         ValueError: If length, keys or width is below 1, or the offset below 0.
 
     Source: Beltagy et al. 2020, section 3.1; Jiang et al. 2023 (causal), section 2.
-    Book: 08_decoder_and_masks_more.html#decoder-window.
 
     >>> window_mask(3, 2).astype(int)
     array([[1, 0, 0],
@@ -75,8 +74,6 @@ def padding_mask(ids: Integer[np.ndarray, "B S"], pad_id: int) -> Bool[np.ndarra
     Raises:
         ValueError: If ids has not two axes.
         TypeError: If ids holds no integers.
-
-    Book: 08_decoder_and_masks.html#decoder-padding.
 
     >>> padding_mask(np.array([[5, 6, 0]]), pad_id=0)
     array([[[[ True,  True, False]]]])

@@ -28,7 +28,7 @@ def layer_norm(
     Raises:
         ValueError: If x's width is not the length of the gain, or of the shift.
 
-    Source: Ba, Kiros & Hinton 2016, equation 4. Book: 07_encoder.html#encoder-norm.
+    Source: Ba, Kiros & Hinton 2016, equation 4.
 
     >>> layer_norm(np.array([1.0, 3.0]), np.ones(2), eps=0.0)
     array([-1.,  1.])
@@ -57,7 +57,7 @@ def rms_norm(
     Raises:
         ValueError: If x's width is not the length of the gain.
 
-    Source: Zhang & Sennrich 2019, equation 4. Book: 07_encoder.html#encoder-rms-norm.
+    Source: Zhang & Sennrich 2019, equation 4.
 
     >>> rms_norm(np.array([1.0, 7.0]), np.ones(2), eps=0.0)
     array([0.2, 1.4])

@@ -132,7 +132,6 @@ def alibi_slopes(n_heads: int) -> Float64[np.ndarray, " N"]:
         ValueError: If there is no head.
 
     Source: Press, Smith & Lewis 2022, section 3, and its published code (other numbers).
-    Book: 06_positions_more.html#positions-more-alibi.
 
     >>> alibi_slopes(3)
     array([0.0625    , 0.00390625, 0.25      ])

@@ -30,7 +30,7 @@ def recurrent_states(
         ValueError: If sizes do not fit; the message names them.
 
     Cost: 2*T*M*(D + M) operations, in T steps that cannot be exchanged.
-    Source: Elman 1990. Book: 01_motivation.html#motivation-recurrent.
+    Source: Elman 1990.
 
     >>> recurrent_states(np.zeros((2, 1)), np.ones((1, 1)), np.ones((1, 1)), np.ones(1)).round(3)
     array([[0.762],

@@ -28,7 +28,6 @@ def kl_optimum(reference: Numbers, rewards: Numbers, beta: float) -> np.ndarray:
         ValueError: If the shapes differ, a probability is not above 0, or beta is not.
 
     Source: Rafailov et al. 2023, equation 4.
-    Book: 20_after_pretraining.html#after-pretraining-preferences.
 
     >>> kl_optimum([0.5, 0.5], [0.0, np.log(3)], 1.0)
     array([0.25, 0.75])
@@ -55,7 +54,6 @@ def grpo_path(reference: Numbers, rewards: Numbers, *, steps: int = 60, rate: fl
         ValueError: If the shapes differ, or a probability is not above 0.
 
     Source: Shao et al. 2024, for infinitely large groups.
-    Book: 20_after_pretraining.html#after-pretraining-hacking.
     """
     reference, rewards = _checked(reference, rewards)
     logits, path = np.log(reference), [reference]

@@ -59,7 +59,6 @@ def tiles_of_attention(
         TypeError: If the mask is not boolean.
 
     Source: Milakov & Gimelshein 2018, algorithm 3; Dao et al. 2022, algorithm 1.
-    Book: 13_beyond_text.html#beyond-text-tiles.
     """
     q_TH, k_SH, v_SH = to_float64(q), to_float64(k), to_float64(v)
     check_queries_and_keys(q_TH, k_SH)
@@ -121,7 +120,6 @@ def tiled_attention(
         TypeError: If the mask is not boolean.
 
     Source: Milakov & Gimelshein 2018, algorithm 3; Dao et al. 2022, algorithm 1.
-    Book: 13_beyond_text.html#beyond-text-tiles.
 
     >>> tiled_attention(np.zeros((1, 2)), np.ones((2, 2)), np.array([[1.0], [3.0]]), block=1)
     array([[2.]])

@@ -40,11 +40,8 @@ def kept_in() -> Path:
 def loops() -> "ctypes.CDLL":
     """Compile streams.c, or take what an earlier run has compiled.
 
-    Returns:
-        The library; ``run`` calls its functions.
-
-    Raises:
-        NoCompiler: If there is no compiler: "no C compiler (looked for cc, gcc, clang): ...", or it failed.
+    ``run`` calls the functions of the library. NoCompiler if there is none ("no C compiler (looked for cc, gcc, clang):
+    ..."), or it failed.
 
     Cost: about a second at the first call on a machine.
     """

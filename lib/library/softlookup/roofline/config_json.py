@@ -173,7 +173,6 @@ QUOTED: dict[str, dict[str, Any]] = {
 """Nine published configs by the model's name, as facts: the entries that fix sizes and layers.
 
 Source: the config.json beside each model's weights; tests build them with transformers and compare all counts.
-Book: 15_what_changed_more.html#config-eight.
 """
 
 
@@ -191,8 +190,6 @@ class Sizes:
         unchosen: Of the experts, those that one token does not pass through.
         added: Biases, gains and sinks, which are added or multiplied and stand in no matrix product.
         tables: Further tables that are looked up, as with embeddings for each layer.
-
-    Book: 15_what_changed_more.html#config-parameters.
     """
 
     embedding: int
@@ -235,8 +232,6 @@ def layers(config: Config | ModelLayers) -> ModelLayers:
         TypeError: If config or its text_config is no mapping.
         ValueError: If its model_type is unknown, an entry that is needed is missing, or an entry or its value is not
             understood; the message names it.
-
-    Book: 15_what_changed_more.html#config-names.
     """
     if isinstance(config, ModelLayers):
         return config
@@ -282,8 +277,6 @@ def sizes(config: Config | ModelLayers) -> Sizes:
 
     Raises:
         ValueError: If the config cannot be read; the message names the entry.
-
-    Book: 15_what_changed_more.html#config-parameters.
     """
     model = layers(config)
     table = model.vocab_size * model.d_model
@@ -315,16 +308,8 @@ def _parts(model: ModelLayers) -> list[PartCounts]:
 def cache_rows(config: Config | ModelLayers) -> list[CacheRows]:
     """The caches of all layers, in order.
 
-    Args:
-        config: As in ``sizes``.
-
-    Returns:
-        One for each layer with attention, and one for its indexer and for compressed positions, if it has them.
-
-    Raises:
-        ValueError: If the config cannot be read; the message names the entry.
-
-    Book: 15_what_changed_more.html#config-cache.
+    One for each layer with attention, and one for its indexer and for compressed positions, if it has them. ``config``
+    is as in ``sizes``; ValueError, which names the entry, if it cannot be read.
     """
     return [rows for counts in _parts(layers(config)) for rows in counts.caches]
 
@@ -347,8 +332,6 @@ def cache_bytes(config: Config | ModelLayers, length: int, bytes_each: int = 2) 
 
     Raises:
         ValueError: If length is below 0 or bytes_each below 1, or the config cannot be read.
-
-    Book: 15_what_changed_more.html#config-cache.
     """
     if length < 0 or bytes_each < 1:
         raise ValueError(f"wanted length >= 0 and bytes_each >= 1; got {length} and {bytes_each}")
@@ -366,8 +349,6 @@ def state_numbers(config: Config | ModelLayers) -> int:
 
     Raises:
         ValueError: If the config cannot be read; the message names the entry.
-
-    Book: 15_what_changed_more.html#config-cache.
     """
     return sum(counts.state for counts in _parts(layers(config)))
 
@@ -387,8 +368,6 @@ def token_operations(config: Config | ModelLayers, length: int) -> tuple[int, in
 
     Raises:
         ValueError: If the config cannot be read; the message names the entry.
-
-    Book: 15_what_changed_more.html#config-operations.
     """
     model = layers(config)
     states = sum(counts.state_products for counts in _parts(model))

@@ -144,8 +144,6 @@ def backward(sizes: TransformerSizes, operations: Iterable[Operation]) -> list[O
 
     Returns:
         The operations of the backward pass, the last one first.
-
-    Book: 12_counting.html#counting-training.
     """
     back: list[Operation] = []
     for operation in reversed(list(operations)):
@@ -215,8 +213,6 @@ def loss(sizes: TransformerSizes, batch: int, tokens: int, *, number_bytes: int 
 
     Returns:
         One operation: logits and labels read, probabilities written, no products.
-
-    Book: 12_counting.html#counting-training.
     """
     logits = Moved("logits", (batch, tokens, sizes.V), number_bytes)
     labels = Moved("labels", (batch, tokens), 8)
@@ -237,7 +233,7 @@ def adam_step(n_parameters: int, *, master: bool = True) -> Operation:
     Returns:
         Reads gradient, weight and two means; writes weight and means, and the half-precision weight where there is one.
 
-    Source: Kingma & Ba 2015, algorithm 1. Book: 12_counting.html#counting-training.
+    Source: Kingma & Ba 2015, algorithm 1.
     """
     states = tuple(Moved(name, (n_parameters,), FLOAT_BYTES) for name in ("weight", "mean", "mean of squares"))
     size = HALF_BYTES if master else FLOAT_BYTES
@@ -264,8 +260,6 @@ def training_step(
 
     Raises:
         ValueError: As ``forward`` does.
-
-    Book: 12_counting.html#counting-training.
     """
     there = forward(sizes, batch, tokens, source=source, causal=causal, fused=fused)
     judged = loss(sizes, batch, tokens)

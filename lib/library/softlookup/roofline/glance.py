@@ -53,8 +53,7 @@ class ModelGlance:
     def as_json(self) -> dict[str, Any]:
         """The same as numbers, lists and words alone.
 
-        Returns:
-            The counts by name; "layers" has layers that are alike once, with their places from 0 and their parts.
+        The counts stand by name; "layers" has layers that are alike once, with their places from 0 and their parts.
         """
         alike: dict[LayerSizes, list[int]] = {}
         for place, layer in enumerate(self.model.layers):
@@ -94,8 +93,6 @@ def glance(config: Config, bytes_each: int = 2) -> ModelGlance:
     Raises:
         TypeError: If config or its text_config is no mapping.
         ValueError: If the config cannot be read; the message names the entry.
-
-    Book: 15_what_changed_glance.html#glance-read.
     """
     model = layers(config)
     counts, caches = sizes(model), cache_rows(model)
@@ -125,14 +122,8 @@ def _further(config: Config) -> int:
 def formulas(shown: ModelGlance) -> dict[str, str]:
     """Write how each count of a glance comes about, layer by layer of its kind.
 
-    Args:
-        shown: What ``glance`` counted.
-
-    Returns:
-        Under "total", "active", "cache" and "states" a sum of products, with what each term stands for in brackets;
-        without the last two where a model has no cache or no states.
-
-    Book: 15_what_changed_glance.html#glance-table.
+    Under "total", "active", "cache" and "states" a sum of products, with what each term stands for in brackets; without
+    the last two where a model has no cache or no states.
     """
     model = shown.model
     kinds: dict[PartSizes, int] = {}
@@ -167,8 +158,6 @@ def glance_text(shown: ModelGlance) -> str:
 
     Returns:
         Lines of at most some hundred characters.
-
-    Book: 15_what_changed_glance.html#glance-read.
     """
     model = shown.model
     title = f"{model.model_type}: {len(model.layers):,} layers, width {model.d_model:,}"
@@ -205,8 +194,6 @@ def diagram(model: ModelLayers) -> list[str]:
     """Draw a model as lines of text, from the token to the next token's scores.
 
     Layers that repeat stand in a box once, with how often.
-
-    Book: 15_what_changed_more.html#config-names.
     """
     lines = [f"   embedding {model.vocab_size:,} x {model.d_model:,}"]
     lines += [f"   {model.tables:,} numbers in tables for each layer"] if model.tables else []
@@ -228,8 +215,7 @@ def diagram(model: ModelLayers) -> list[str]:
 def repeats(sequence: list[LayerSizes]) -> list[tuple[int, list[tuple[int, LayerSizes]]]]:
     """Cut a sequence of layers into blocks that repeat.
 
-    Returns:
-        For each block how often it stands there, and its runs of equal layers, each with its length.
+    Gives for each block how often it stands there, and its runs of equal layers, each with its length.
     """
     blocks, start = [], 0
     while start < len(sequence):

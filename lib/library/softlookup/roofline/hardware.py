@@ -33,8 +33,6 @@ class Hardware:
 
     Raises:
         ValueError: If there is no rate, or a number is not above 0: "NAME: KIND is NUMBER, wanted a number above 0".
-
-    Book: 11_roofline.html#roofline-sheet.
     """
 
     name: str
@@ -68,8 +66,6 @@ class Hardware:
 
         Raises:
             KeyError: If there is none: "NAME has no sparse rate for int4; it has ...".
-
-        Book: 11_roofline.html#roofline-sheet.
         """
         table = self.sparse_flops_per_s if sparse else self.dense_flops_per_s
         if dtype not in table:
@@ -88,8 +84,6 @@ class Hardware:
 
         Raises:
             KeyError: If there is no such link; the message lists those there are.
-
-        Book: 11_roofline.html#roofline-links.
         """
         if link not in self.links_bytes_per_s:
             raise KeyError(f"{self.name} has no link {link}; it has {', '.join(self.links_bytes_per_s) or 'none'}")
@@ -232,8 +226,6 @@ def known_hardware() -> tuple[str, ...]:
 
     Returns:
         Names, each once.
-
-    Book: 11_roofline.html#roofline-sheet.
     """
     return tuple(_KNOWN)
 

@@ -21,8 +21,6 @@ class LaunchFit:
         error_without: The same without a launch.
         fitted: How many points it was fitted to.
         judged: How many others it was judged by.
-
-    Book: 11_roofline_more.html#roofline-more-launch.
     """
 
     launch_s: float
@@ -44,8 +42,6 @@ def fit_launch(points: Sequence[Mapping[str, Any]]) -> LaunchFit:
 
     Raises:
         ValueError: If there are fewer than four points: "N points, wanted at least 4".
-
-    Book: 11_roofline_more.html#roofline-more-launch.
     """
     if len(points) < 4:
         raise ValueError(f"{len(points)} points, wanted at least 4")

@@ -80,19 +80,9 @@ class PartCounts:
 
 @singledispatch
 def part_counts(part: PartSizes, d_model: int) -> PartCounts:
-    """Count one part of a layer.
+    """Count parameters, cache, state and operations of one part of a layer.
 
-    Args:
-        part: One of the classes of ``softlookup.describing.layer_sizes``.
-        d_model: D.
-
-    Returns:
-        Its parameters, cache, state and operations.
-
-    Raises:
-        TypeError: If part is none of these classes.
-
-    Book: 15_what_changed_more.html#config-parameters.
+    ``part`` is one of the classes of ``softlookup.describing.layer_sizes``, or else a TypeError; ``d_model`` is D.
 
     >>> from softlookup.describing.layer_sizes import DenseSizes
     >>> part_counts(DenseSizes(hidden=12), 5).parameters

@@ -21,20 +21,13 @@ ELEMENTWISE: dict[str, tuple[int, int]] = {
     "loss": (5, 2),  # maximum, subtract, exp, sum, divide; minus the label, by the number of labels
     "adam": (12, 0),  # two means of gradients (3 + 4), root, plus eps, divide, by the rate, subtract
 }
-"""Operations on each number, forward and backward, by kind. A transcendental function is one.
-
-Book: 12_counting.html#counting-table.
-"""
+"""Operations on each number, forward and backward, by kind. A transcendental function is one."""
 
 
 class Kernels:
     """Writes down the operations of one layer.
 
-    Args:
-        sizes: The model.
-        batch: B, sequences.
-        queries: T, query positions.
-        number_bytes: Bytes of a number in every tensor.
+    B sequences, T query positions, and so many bytes of a number in every tensor.
     """
 
     def __init__(self, sizes: TransformerSizes, batch: int, queries: int, number_bytes: int = HALF_BYTES) -> None:
@@ -79,12 +72,9 @@ class Kernels:
     ) -> list[Operation]:
         """Attention of T queries to ``keys`` positions.
 
-        Args:
-            keys: S, positions that are looked at.
-            made: For how many of them keys and values are made here (the rest is kept from before); None for T.
-            part: "attention" or "cross-attention".
-            pairs: Pairs of positions that are computed; None for the full T * S.
-            fused: Whether one kernel does scores, softmax and mixing and keeps the scores to itself.
+        ``keys`` is S; of ``made`` of them keys and values are made here (None: of T) and the rest was kept. ``part`` is
+        "attention" or "cross-attention"; ``pairs`` of positions are computed (None: all T * S); ``fused``: one kernel
+        does scores, softmax and mixing and keeps the scores to itself.
         """
         z, b, t = self.sizes, self.B, self.T
         made = t if made is None else made
@@ -139,8 +129,6 @@ def causal_pairs(queries: int, keys: int) -> int:
     Returns:
         T * (S - T) + T * (T + 1) / 2 pairs.
 
-    Book: 12_counting.html#counting-layer.
-
     >>> causal_pairs(4, 4), causal_pairs(1, 4)
     (10, 4)
     """
@@ -179,7 +167,7 @@ def layer(
         ValueError: If a size is negative, or there are no sequences or queries: "batch is B; wanted at least 1".
 
     Source: Vaswani et al. 2017; the counts of bytes suppose that every kernel reads its inputs from memory and writes
-    its result there, which is what a roofline asks. Book: 12_counting.html#counting-layer.
+    its result there, which is what a roofline asks.
     """
     for name, got, least in (
         ("batch", batch, 1),

@@ -75,8 +75,6 @@ def plan(
     Raises:
         ValueError: If cards is below 1, tokens are no multiple of sequence, or the model has two stacks.
         KeyError: If there is no such recipe.
-
-    Book: 19_many_devices.html#many-devices-together.
     """
     if cards < 1:
         raise ValueError(f"cards is {cards}; wanted at least 1")
@@ -154,8 +152,6 @@ def layout_cost(
     Raises:
         ValueError: If sizes or the sequences do not divide, or the model has two stacks.
         KeyError: If there is no such recipe.
-
-    Book: 19_many_devices.html#many-devices-together.
     """
     micro = _micro_batches(sizes, layout, tokens, sequence, batch)
     t, p, c, e = layout.tensor, layout.pipeline, layout.context, layout.expert

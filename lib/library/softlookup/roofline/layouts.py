@@ -27,8 +27,6 @@ class Layout:
             norms and activations) or "layers" (all but a layer's input).
         context: Cards that share each sequence, and pass keys and values round a ring.
         expert: Replicas that share the experts of each layer: it divides ``data``, and takes no further cards.
-
-    Book: 19_many_devices.html#many-devices-together.
     """
 
     data: int
@@ -97,8 +95,6 @@ class LayoutCost:
         hidden_s: The part of that traffic that is hidden.
         model_flops: Operations of products in one step of the whole model, without what is computed again.
         reasons: What decides, in sentences.
-
-    Book: 19_many_devices.html#many-devices-together.
     """
 
     layout: Layout
@@ -163,8 +159,6 @@ class CardGroup:
 
     Source: NVIDIA's NCCL, issue 471 (rings go through all cards) and src/graph/tuning.cc (bytes over the bandwidth of
     all channels; of the steps of a ring on M nodes M - 1 pass the network).
-
-    Book: 19_many_devices.html#many-devices-together.
     """
 
     ranks: int
@@ -217,8 +211,6 @@ class TrainingCluster:
         node: Cards of a node.
         dtype: What products are done in.
         ports: Ports of a node, which all its cards share; None is a port for each card.
-
-    Book: 19_many_devices.html#many-devices-together.
     """
 
     card: Hardware

@@ -14,15 +14,10 @@ FUNCTIONS = ("multiply", "sqrt", "exp", "tanh", "sin")
 def left_out(clock: Callable[[Callable[[], object]], float], *, quick: bool = False) -> dict[str, Any]:
     """Measure one example of each thing that the roof leaves out.
 
-    Args:
-        clock: Times a call in seconds.
-        quick: Shorter arrays, to see that it works.
-
-    Returns:
-        ``sweep``: for each length bytes of a numpy addition and bytes a second, which fall where a cache ends and rise
-        where the call's own start is spread over more numbers. ``start_s``: time of an addition of one number, by
-        numpy and by torch. ``functions``: for elementwise functions of one array, all with the same bytes, numbers a
-        second by numpy on a long array.
+    ``clock`` times a call in seconds. ``sweep``: for each length bytes of a numpy addition and bytes a second, which
+    fall where a cache ends and rise where the call's own start is spread over more numbers. ``start_s``: time of an
+    addition of one number, by numpy and by torch. ``functions``: numbers a second by numpy of elementwise functions of
+    one long array, all with the same bytes.
     """
     import numpy as np
     import torch

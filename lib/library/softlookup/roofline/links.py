@@ -29,10 +29,7 @@ _ALL = (
     LinkSpeed(_NETWORK_S, 50e9, "Ethernet 400 Gbit/s", "IEEE 802.3, 400 Gbit/s of data"),
 )
 LINKS: dict[str, LinkSpeed] = {link.name: link for link in _ALL}
-"""Links by name, a port each; the source of a link is that of its bandwidth.
-
-Book: 19_many_devices.html#many-devices-messages.
-"""
+"""Links by name, a port each; the source of a link is that of its bandwidth."""
 
 
 def node_link(card: Hardware) -> LinkSpeed:
@@ -47,8 +44,6 @@ def node_link(card: Hardware) -> LinkSpeed:
 
     Raises:
         ValueError: If the sheet names no link.
-
-    Book: 19_many_devices.html#many-devices-messages.
 
     >>> from softlookup.roofline import hardware
     >>> node_link(hardware("H100 SXM")).bytes_per_s / 1e9

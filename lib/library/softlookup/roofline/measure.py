@@ -44,16 +44,9 @@ class Timed:
 def timed(call: Callable[[], object], *, repeats: int = 1, wait: Callable[[], object] | None = None) -> Timed:
     """Time a computation, again and again until the processor was ours, but not for ever.
 
-    Args:
-        call: The computation; it works in this thread alone.
-        repeats: Carry it out so often in one go, and divide: for what is too short for the clock.
-        wait: Waits for the device to be done; None for a CPU.
-
-    Returns:
-        The first undisturbed time, or the least disturbed one of all tries.
-
-    Raises:
-        ValueError: If repeats is below 1.
+    The call works in this thread alone, ``repeats`` times in one go, where it is too short for the clock; ``wait``
+    waits for the device (None: a CPU). Gives the first undisturbed time, for one call, or the least disturbed of all
+    tries. ValueError if repeats is below 1.
     """
     if repeats < 1:
         raise ValueError(f"repeats is {repeats}, wanted 1 or more")
@@ -78,11 +71,7 @@ def timed(call: Callable[[], object], *, repeats: int = 1, wait: Callable[[], ob
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """Median and quartiles, and how many values there were.
-
-    Raises:
-        ValueError: If there is no value.
-    """
+    """Median and quartiles, and how many values there were; ValueError if there is none."""
     if not values:
         raise ValueError("got no values; wanted at least one")
     low, middle, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()

@@ -40,8 +40,6 @@ RECIPES: dict[str, PrecisionRecipe] = {
 """Recipes by name. "master" is that of Micikevicius et al. 2018, "autocast" what torch.autocast does with float32
 weights. Its half-precision copies of the weights, 2 bytes for each parameter, are not in it: they are cached and saved
 only until the backward pass has used them.
-
-Book: 12_counting.html#counting-memory.
 """
 
 
@@ -184,8 +182,6 @@ def training_memory(
     Raises:
         KeyError: If there is no such recipe.
         ValueError: If there are two stacks.
-
-    Book: 12_counting.html#counting-activations.
     """
     check_source(sizes, source)
     stacks = [(sizes.decoder_layers or sizes.L, tokens, source)]
@@ -218,8 +214,6 @@ def inference_memory(
 
     Returns:
         Bytes by "weights" and "cache". What one step works with is small beside them and left out.
-
-    Book: 12_counting.html#counting-cache.
     """
     return {
         "weights": sum(parameters(sizes).values()) * number_bytes,

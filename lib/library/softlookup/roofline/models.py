@@ -48,7 +48,4 @@ _ALL = (
 )
 
 MODELS: dict[str, TransformerSizes] = {model.name: model for model in _ALL}
-"""Published models by name.
-
-Book: 12_counting.html#counting-parameters.
-"""
+"""Published models by name."""

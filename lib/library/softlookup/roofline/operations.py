@@ -10,15 +10,9 @@ from dataclasses import dataclass, replace
 from math import prod
 
 HALF_BYTES = 2
-"""Bytes of a number in half precision, float16 or bfloat16.
-
-Book: 12_counting.html#counting-table.
-"""
+"""Bytes of a number in half precision, float16 or bfloat16."""
 FLOAT_BYTES = 4
-"""Bytes of a number in float32.
-
-Book: 12_counting.html#counting-product.
-"""
+"""Bytes of a number in float32."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +23,6 @@ class Moved:
         name: What it is ("weights A", "w_q").
         shape: Its axes, whole numbers.
         number_bytes: Bytes of one number.
-
-    Book: 12_counting.html#counting-product.
     """
 
     name: str
@@ -121,8 +113,6 @@ class Total:
         elementwise_flops: Operations beside them.
         read_bytes: Bytes read.
         written_bytes: Bytes written.
-
-    Book: 12_counting.html#counting-layer.
     """
 
     product_flops: int
@@ -154,8 +144,6 @@ def total(operations: Iterable[Operation]) -> Total:
 
     Returns:
         Operations and bytes of all of it.
-
-    Book: 12_counting.html#counting-layer.
     """
     sums = [0, 0, 0, 0]
     for operation in operations:
@@ -184,8 +172,6 @@ def product(
 
     Raises:
         ValueError: If the axis that is summed over is no axis of both factors: "NAME sums over I, but LEFT is SHAPE".
-
-    Book: 12_counting.html#counting-product.
     """
     for factor in (left, right):
         if inner not in factor.shape:

@@ -28,8 +28,6 @@ class ClusterPlan:
         sequence: Tokens of a sequence.
         planned: How many layouts were costed.
         costs: The best of them, one for each grid of cards: those that fit first.
-
-    Book: 19_many_devices.html#many-devices-together.
     """
 
     sizes: PlannerSizes
@@ -89,25 +87,10 @@ def cluster_plan(
 ) -> ClusterPlan:
     """Plan the training of a published model.
 
-    Args:
-        config: The entries of a config.json.
-        devices: How many cards there are.
-        device: A card's name, or how it begins: "h100" is the last that begins so, H100 SXM.
-        link: The name of the link between nodes, or how it begins.
-        node: Cards of a node, joined by the fastest link of the card's data sheet.
-        tokens: Of a step.
-        sequence: Tokens of a sequence.
-        best: How many layouts to keep.
-        ports: Ports of a node; None is one for each card.
-
-    Returns:
-        The best layout of each grid, with contexts of up to 8 cards.
-
-    Raises:
-        TypeError: If config is no mapping.
-        ValueError: If it cannot be planned, a name is unknown, or no layout has that many cards; the message says what.
-
-    Book: 19_many_devices.html#many-devices-together.
+    ``device`` and ``link`` (between nodes) are names or how they begin ("h100" is the last that begins so, H100 SXM); a
+    ``node`` is so many cards on its sheet's fastest link, with so many ``ports`` (None: one for each card); ``tokens``
+    are of a step, ``sequence`` of a sequence; the ``best`` grids are kept, with contexts of up to 8 cards. TypeError if
+    config is no mapping; ValueError, which says what, if it cannot be planned.
     """
     sizes = planner_sizes(config, str(config.get("model_type")))
     card = hardware(_named(device, known_hardware(), "device"))
@@ -134,10 +117,7 @@ def _named(word: str, names: Iterable[str], what: str) -> str:
 
 
 def plan_text(shown: ClusterPlan) -> str:
-    """A plan as lines of text, with a small table.
-
-    Book: 19_many_devices.html#many-devices-together.
-    """
+    """A plan as lines of text, with a small table."""
     cluster, sizes = shown.cluster, shown.sizes
     ports = cluster.ports or cluster.node
     links = f"{cluster.within.name} within nodes of {cluster.node}, {ports} x {cluster.between.name} between them"

@@ -28,8 +28,6 @@ class PlannerSizes(TransformerSizes):
         expert_layers: How many layers have them.
         latent: Sizes of latent attention (MLA); H is then the mean width of a query and a value.
         windows: For each layer with a window, how many positions a token attends to at most.
-
-    Book: 19_many_devices.html#many-devices-together.
     """
 
     whole: int = 0
@@ -64,8 +62,6 @@ def planner_sizes(config: Config, name: str = "model") -> PlannerSizes:
         TypeError: If config is no mapping.
         ValueError: If it cannot be read, or a layer is not attention and a feed-forward network; the message names the
             layer.
-
-    Book: 19_many_devices.html#many-devices-together.
 
     >>> from softlookup.roofline.config_json import QUOTED
     >>> planner_sizes(QUOTED["DeepSeek-V3"]).routed
@@ -121,10 +117,7 @@ def planner_sizes(config: Config, name: str = "model") -> PlannerSizes:
 
 
 def parameter_split(sizes: TransformerSizes) -> tuple[int, int]:
-    """Parameters that every card of a pipeline's stage has a part of, and those of routed experts; their sum is all.
-
-    Book: 19_many_devices.html#many-devices-together.
-    """
+    """Parameters that every card of a pipeline's stage has a part of, and those of routed experts; their sum is all."""
     if isinstance(sizes, PlannerSizes):
         return sizes.whole - sizes.routed, sizes.routed
     return sum(parameters(sizes).values()), 0
@@ -133,12 +126,7 @@ def parameter_split(sizes: TransformerSizes) -> tuple[int, int]:
 def card_part(sizes: TransformerSizes, tensor: int, expert: int) -> TransformerSizes:
     """What one card has of each layer; key-value heads that are too few are on several cards.
 
-    Args:
-        sizes: The model.
-        tensor: Cards that share each layer, each expert too.
-        expert: Cards that share the experts of a layer.
-
-    Book: 19_many_devices.html#many-devices-together.
+    ``tensor`` cards share each layer, each expert too; ``expert`` cards share the experts of a layer.
     """
     part = sizes.but(
         N=sizes.N // tensor,
@@ -155,17 +143,9 @@ def card_part(sizes: TransformerSizes, tensor: int, expert: int) -> TransformerS
 def card_layer(part: TransformerSizes, tokens: int, context: int, batch: int = 1) -> list[Operation]:
     """A layer forward on a card that has its share of each sequence, and meets the keys and values of all of it.
 
-    Args:
-        part: What the card has of the layer.
-        tokens: Of the whole sequence.
-        context: Cards that share it, each with as many visible pairs as the others.
-        batch: Sequences.
-
-    Returns:
-        Operations. Experts get as many tokens each, and all weights of a card's experts are read; what routers do is
-        not counted.
-
-    Book: 19_many_devices.html#many-devices-together.
+    ``part`` is what the card has of the layer; ``context`` cards share the ``tokens`` of a whole sequence, each with as
+    many visible pairs as the others. Experts get as many tokens each, and all weights of a card's experts are read;
+    what routers do is not counted.
     """
     rows = tokens // context
     steps = []
@@ -218,15 +198,8 @@ def _pairs(sizes: TransformerSizes, tokens: int) -> float:
 def card_activations(part: TransformerSizes, rows: int) -> list[Moved]:
     """What a layer keeps on a card for the backward pass.
 
-    Args:
-        part: What the card has of the layer.
-        rows: Tokens on the card.
-
-    Returns:
-        Tensors by name; those of D numbers for each token are not yet cut along the sequence. Tokens stand once more
-        for each expert that they are sent to.
-
-    Book: 19_many_devices.html#many-devices-together.
+    ``part`` is what the card has of the layer, ``rows`` its tokens. Tensors of D numbers for each token are not yet cut
+    along the sequence. Tokens stand once more for each expert that they are sent to.
     """
     tensors = activations(part, 1, rows, fused=True)
     if isinstance(part, PlannerSizes) and part.chosen:

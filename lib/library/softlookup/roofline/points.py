@@ -77,9 +77,8 @@ def _stream(who: str, stream: Stream, n: int, call: Callable[[], object]) -> Poi
 def stream_points(n: int, longer: int) -> tuple[Point, list[Point]]:
     """The streams on a CPU, the roof's own first; without a compiler both are numpy's.
 
-    Args:
-        n: Numbers in an array; the caller sees to it that a stream is at least four times the last cache.
-        longer: Numbers in an array for some of them once more.
+    ``n`` and ``longer`` are numbers in an array, ``longer`` for some once more; the caller sees to it that a stream is
+    at least four times the last cache.
     """
     import numpy as np
     import torch

@@ -40,8 +40,6 @@ def ridge(machine: Hardware, dtype: str, *, sparse: bool = False, link: str | No
     Raises:
         KeyError: If the machine has no such rate or link.
 
-    Book: 11_roofline.html#roofline-sheet.
-
     >>> from softlookup.roofline import hardware
     >>> round(ridge(hardware("A100 80GB PCIe"), "bfloat16"))
     161
@@ -67,8 +65,6 @@ def attainable_flops_per_s(
     Raises:
         KeyError: If the machine has no such rate or link.
         ValueError: If the intensity is below 0: "intensity is NUMBER, wanted 0 or more".
-
-    Book: 11_roofline.html#roofline-roof.
     """
     if not intensity >= 0:
         raise ValueError(f"intensity is {intensity}, wanted 0 or more")
@@ -102,8 +98,6 @@ def predicted_time_s(
     Raises:
         KeyError: If the machine has no such rate or link.
         ValueError: If a count is below 0, or bytes are to go over a link that is not named.
-
-    Book: 11_roofline.html#roofline-bound.
     """
     for what, count in (("flops", flops), ("n_bytes", n_bytes), ("link_bytes", link_bytes), ("launch_s", launch_s)):
         if not count >= 0:

@@ -30,8 +30,6 @@ class TransformerSizes:
     Raises:
         ValueError: If a size is below 1, N is no multiple of K, D no multiple of N where H is not given, or an
             activation or norm is unknown. The message names the field, what was got and what was wanted.
-
-    Book: 12_counting.html#counting-parameters.
     """
 
     name: str
@@ -104,11 +102,7 @@ class TransformerSizes:
 
 
 def check_source(sizes: TransformerSizes, source: int) -> None:
-    """Refuse a source where there is no encoder for it, and an encoder-decoder without one.
-
-    Raises:
-        ValueError: If an encoder-decoder has no source, or another model has one; the message names the model.
-    """
+    """Refuse, by a ValueError with the model's name, a source without an encoder, or an encoder-decoder without one."""
     if bool(sizes.decoder_layers) != bool(source):
         kind = "is an encoder-decoder and needs a source" if sizes.decoder_layers else "has no encoder for a source"
         raise ValueError(f"{sizes.name} {kind}; got source = {source}")
@@ -123,8 +117,6 @@ def parameters(sizes: TransformerSizes) -> dict[str, int]:
     Returns:
         By part: "embedding", "positions", "attention", "cross-attention", "feed-forward", "norms", "output"; their sum
         is all of them. Parts that the model does not have are 0.
-
-    Book: 12_counting.html#counting-parameters.
 
     >>> from softlookup.roofline import MODELS
     >>> sum(parameters(MODELS["Llama 2 7B"]).values())
@@ -163,8 +155,6 @@ def product_weights(sizes: TransformerSizes) -> int:
 
     Raises:
         ValueError: If there are two stacks: a source's token does not meet the decoder's weights.
-
-    Book: 12_counting.html#counting-parameters.
     """
     if sizes.decoder_layers:
         raise ValueError(f"{sizes.name} has two stacks; product_weights counts one")

@@ -67,15 +67,9 @@ class Stream:
 ADD = Stream("add", 2, 1, 1)
 MUL = Stream("mul", 2, 1, 1)
 CHAIN = Stream("add, mul, add", 6, 3, 3)
-"""E = D + (A + B) * C in three passes: what lies in between is written and read again.
-
-Book: 11_roofline.html#roofline-fusing.
-"""
+"""E = D + (A + B) * C in three passes: what lies in between is written and read again."""
 FUSED = Stream("fused", 4, 1, 3)
-"""The same in one pass.
-
-Book: 11_roofline.html#roofline-fusing.
-"""
+"""The same in one pass."""
 
 BLOCK = 1 << 15
 """Numbers in a block: 128 KiB of float32, which a second-level cache holds."""
@@ -87,8 +81,7 @@ Way = Callable[[], object]
 def operands(n: int, seed: int = 0) -> Arrays:
     """A, B, C, D, and room for E and two arrays in between: seven arrays (n,), float32, every page touched.
 
-    Raises:
-        ValueError: If n is not a multiple of 32, or not above 0.
+    ValueError if n is not a multiple of 32, or not above 0.
     """
     if n <= 0 or n % 32:
         raise ValueError(f"n is {n}, wanted a multiple of 32 above 0")

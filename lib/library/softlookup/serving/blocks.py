@@ -42,7 +42,6 @@ class Blocks:
 
     Source: Kwon et al. 2023 (vLLM, arXiv 2309.06180), sections 4.1 to 4.4; Zheng et al. 2024 (SGLang, arXiv
     2312.07104), section 3 (beginnings that are kept after their request).
-    Book: 15_what_changed_parts.html#what-changed-pages, 16_serving.html#serving-blocks.
 
     >>> blocks = Blocks(Config(9, d_model=4, n_heads=1, n_layers=1), n_blocks=4, block_size=2)
     >>> one = blocks.start()
@@ -223,8 +222,6 @@ class Rows(KVCache):
     Attributes:
         mask: Which of the gathered positions belong to each row, (B, 1, 1, S); None where all do.
         places: The place of each new token in its text, (B, T).
-
-    Book: 16_serving.html#serving-blocks.
     """
 
     mask: Bool[Tensor, "B 1 1 S"] | None

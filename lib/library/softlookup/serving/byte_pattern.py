@@ -17,15 +17,8 @@ def byte_automaton(automaton: Automaton) -> Automaton:
 
     It takes exactly the texts in UTF-8 that the other takes; a sequence of bytes that is no UTF-8 leaves it.
 
-    Args:
-        automaton: Of `compile_pattern`.
-
-    Returns:
-        An automaton in which the characters U+0000 to U+00FF stand for the bytes 0 to 255. Its first S states are those
-        of the other, at the ends of characters; the others lie within a character.
-
-    Raises:
-        ValueError: If it would be too large.
+    In the result U+0000 to U+00FF stand for the bytes 0 to 255. Its first S states are those of the other, at the ends
+    of characters; the others lie within a character. ValueError if it would be too large.
 
     Source: The Unicode Standard 17.0, table 3-7 (well-formed UTF-8).
 

@@ -20,8 +20,6 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
     Raises:
         ValueError: If there is no value, or percent is out of its range.
-
-    Book: 16_serving.html#serving-latency.
     """
     if not values or not 0 < percent <= 100:
         raise ValueError(f"{len(values)} values, percent {percent}; wanted at least one, and above 0 to 100")
@@ -41,8 +39,6 @@ class Latency:
         tokens_per_s: Tokens of answers, a second from the first arrival to the last token; infinite if no time passed.
         finished: How many requests had all of their answer.
         refused: How many were refused.
-
-    Book: 16_serving.html#serving-latency.
     """
 
     first_p50_s: float
@@ -65,8 +61,6 @@ def latency(requests: Sequence[Request]) -> Latency:
 
     Raises:
         ValueError: If none of them has a token.
-
-    Book: 16_serving.html#serving-latency.
     """
     served = [request for request in requests if request.times_s]
     if not served:

@@ -59,7 +59,7 @@ class Automaton:
         columns: The column of each character that the pattern mentions.
         other: The column of all other characters.
 
-    Source: Hopcroft, Motwani & Ullman 2006, section 2.2. Book: 16_serving.html#serving-structured.
+    Source: Hopcroft, Motwani & Ullman 2006, section 2.2.
     """
 
     next_state: Int[np.ndarray, "S C"]
@@ -76,8 +76,6 @@ class Automaton:
 
         Returns:
             The state behind the text, or -1 where it leaves the automaton.
-
-        Book: 16_serving.html#serving-structured.
         """
         for character in text:
             state = int(self.next_state[state, self.columns.get(character, self.other)])
@@ -93,8 +91,6 @@ class Automaton:
 
         Returns:
             True if it ends in a final state.
-
-        Book: 16_serving.html#serving-structured.
         """
         state = self.walk(0, text)
         return state >= 0 and bool(self.final[state])
@@ -118,7 +114,7 @@ def compile_pattern(pattern: str) -> Automaton:
     Cost: one look at each state for each character that the pattern mentions. The states may be exponentially many: a
     pattern of more than MOST_STATES is refused.
 
-    Source: Antimirov 1996, section 2 (partial derivatives). Book: 16_serving.html#serving-structured.
+    Source: Antimirov 1996, section 2 (partial derivatives).
 
     >>> compile_pattern("(red|green)( wine)?").matches("green wine")
     True
@@ -162,8 +158,7 @@ def compile_pattern(pattern: str) -> Automaton:
 class _Sequences:
     """Sequences of nodes by their numbers: each is a first node and the number of the rest, and 0 is the empty one.
 
-    Args:
-        pattern: For messages.
+    The pattern is for messages alone.
 
     Attributes:
         may_be_empty: For each sequence, whether the empty text fits it.

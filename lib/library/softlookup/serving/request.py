@@ -37,8 +37,6 @@ class Request:
     Raises:
         ValueError: If the prompt is empty or holds something that is no id, or a number is of another type or out of
             its range; the message names the field and its value.
-
-    Book: 16_serving.html#serving-loop.
     """
 
     prompt: tuple[int, ...]

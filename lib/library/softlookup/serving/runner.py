@@ -29,8 +29,6 @@ class ModelRunner:
 
     Raises:
         ValueError: If the model has parts that rows of different lengths cannot share; the message names them.
-
-    Book: 16_serving.html#serving-blocks.
     """
 
     def __init__(self, model: DecoderLM, blocks: Blocks) -> None:

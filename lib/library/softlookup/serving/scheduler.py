@@ -24,8 +24,6 @@ class Rules:
 
     Raises:
         ValueError: If a rule is unknown, or a number is out of its range.
-
-    Book: 16_serving.html#serving-batching, 16_serving.html#serving-chunks.
     """
 
     policy: Policy = "continuous"
@@ -61,7 +59,6 @@ class Scheduler:
 
     Source: Yu et al. 2022 (Orca: a batch that changes with every step); Agrawal et al. 2024 (Sarathi-Serve, arXiv
     2403.02310: chunks of prompts beside tokens of answers).
-    Book: 16_serving.html#serving-batching.
     """
 
     def __init__(self, blocks: Blocks, rules: Rules) -> None:

@@ -36,8 +36,6 @@ class Server:
 
     Attributes:
         steps: What each step computed: its plan's (tokens, tokens in the cache after it), and its seconds.
-
-    Book: 16_serving.html#serving-loop.
     """
 
     def __init__(
@@ -120,8 +118,6 @@ class Server:
         Args:
             requests: Each is submitted once its arrival has come, counted from now on. One that cannot be submitted
                 is refused with a reason; one that is there twice, or was submitted before, is left as it is.
-
-        Book: 16_serving.html#serving-loop.
         """
         begun_s = self.runner.now()
         coming = sorted(self._sound(requests), key=lambda request: request.arrival_s)

@@ -33,8 +33,6 @@ class Costs:
         batch: For the pass in which all answers grow by one token.
         row: For each answer in that pass.
         slot: For each position that the pass reads: rows times the longest of them.
-
-    Book: 16_serving.html#serving-simulator.
     """
 
     chunk: float
@@ -90,8 +88,6 @@ class CostRunner:
 
     Args:
         costs: What steps take.
-
-    Book: 16_serving.html#serving-simulator.
     """
 
     def __init__(self, costs: StepCosts) -> None:
@@ -129,8 +125,6 @@ def simulate(requests: Sequence[Request], costs: StepCosts, blocks: Blocks, rule
 
     Returns:
         The server after all have ended.
-
-    Book: 16_serving.html#serving-simulator.
     """
     server = Server(CostRunner(costs), blocks, rules)
     server.serve(requests)
@@ -150,8 +144,6 @@ def poisson_arrivals(n: int, rate: float, *, seed: int) -> list[float]:
 
     Raises:
         ValueError: If the rate is not above 0, or not finite.
-
-    Book: 16_serving.html#serving-latency.
     """
     if not 0 < rate < math.inf:
         raise ValueError(f"rate is {rate}; wanted requests a second, above 0")

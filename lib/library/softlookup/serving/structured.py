@@ -44,7 +44,7 @@ class TokenMasks:
 
     Cost: S·V steps for each character of the longest token, once; S·V/8 bytes where a mask is stored in bits.
 
-    Source: Willard & Louf 2023, section 3; Dong et al. 2025, section 3. Book: 16_serving.html#serving-structured.
+    Source: Willard & Louf 2023, section 3; Dong et al. 2025, section 3.
     """
 
     def __init__(self, pattern: str, tokens: Sequence[str] | Sequence[bytes], end_id: int) -> None:
@@ -76,8 +76,6 @@ class TokenMasks:
 
         Returns:
             True where a token may follow; behind the end token the end token alone.
-
-        Book: 16_serving.html#serving-structured.
         """
         if state < 0:
             return np.arange(self.masks.shape[1]) == self._end_id
@@ -95,8 +93,6 @@ class TokenMasks:
 
         Raises:
             ValueError: If the token is not allowed in that state.
-
-        Book: 16_serving.html#serving-structured.
         """
         if state < 0 or (token == self._end_id and self._final[state]):
             return -1
@@ -112,8 +108,6 @@ class TokenMasks:
 
         Returns:
             True where the text is complete.
-
-        Book: 16_serving.html#serving-structured.
         """
         return state < 0 or bool(self._final[state])
 
@@ -184,7 +178,7 @@ class StructuredStep:
         step: A model with a method `step`, or such a method. It has to remember what it has seen.
         masks: The tokens that may follow. The model may have more tokens, which are ruled out.
 
-    Source: Willard & Louf 2023, section 2. Book: 16_serving.html#serving-structured.
+    Source: Willard & Louf 2023, section 2.
     """
 
     def __init__(self, step: Any, masks: TokenMasks) -> None:
@@ -193,15 +187,9 @@ class StructuredStep:
     def __call__(self, ids: Int[Tensor, "B T"], state: Any = None) -> tuple[Float[Tensor, "B V"], Any]:
         """Take the tokens that the state has not seen, and say what may come next.
 
-        Args:
-            ids: The prompts at first, then one token for each sequence.
-            state: The model's memory before the prompt, or what the last call returned.
-
-        Returns:
-            The model's logits, -inf where a token may not follow; and the new state.
-
-        Raises:
-            ValueError: If a token was not allowed, or the model has fewer tokens than the masks.
+        ``ids`` are the prompts at first, then one token for each sequence; ``state`` is the model's memory before the
+        prompt, or what the last call returned. Gives the logits, -inf where a token may not follow, and the new state.
+        ValueError if a token was not allowed, or the model has fewer tokens than the masks.
         """
         if isinstance(state, _StructuredState):
             memory = state.memory

@@ -41,16 +41,9 @@ class Guest:
 def least_seconds(model: str, machine: str, step: Step) -> float:
     """The least time of a step that reads the weights in products and all caches once.
 
-    Args:
-        model: One of ``roofline.MODELS``.
-        machine: One of ``roofline.known_hardware()``.
-        step: For each request, how many tokens it computes, and how many stand in its cache after that.
-
-    Returns:
-        Seconds: of computing or of reading, whichever takes longer. Each request needs the logits of one token;
-        products of attention are left out.
-
-    Book: 16_serving.html#serving-phases.
+    In seconds of computing or of reading, whichever takes longer. Each request needs the logits of one token; products
+    of attention are left out. ``model`` is one of ``roofline.MODELS``, ``machine`` one of
+    ``roofline.known_hardware()``.
     """
     sizes, roof = rl.MODELS[model], rl.hardware(machine)
     weights, output = rl.product_weights(sizes), rl.parameters(sizes)["output"]
@@ -62,25 +55,14 @@ def least_seconds(model: str, machine: str, step: Step) -> float:
 def describe(guests: Sequence[Guest], model: str, machine: str, way: str, slots: int, budget: int) -> dict[str, Any]:
     """Serve the guests one way with the library's own loop, and record who has which slot when.
 
-    Args:
-        guests: Who comes.
-        model: One of ``roofline.MODELS``.
-        machine: One of ``roofline.known_hardware()``.
-        way: STATIC (a batch runs until all of it are complete), CONTINUOUS (enter and leave with every step, prompts
-            whole) or CHUNKED (and a step computes at most `budget` tokens).
-        slots: How many run at once.
-        budget: For CHUNKED.
+    ``way`` is STATIC (a batch runs until all of it are complete), CONTINUOUS (enter and leave with every step, prompts
+    whole) or CHUNKED (and a step computes at most `budget` tokens), else a ValueError; ``model`` is one of
+    ``roofline.MODELS``, ``machine`` of ``roofline.known_hardware()``; ``slots`` run at once.
 
-    Returns:
-        steps: from, to (ms), and for each request in the step its slot, its guest's number, and how many tokens of the
-        prompt it computes, 0 while decoding; guests: enters, first, pause, ends (ms: when it gets a slot, when its
-        first token comes, its longest wait between tokens, when it is complete); and of all of them first (mean wait
-        for the first token, ms), worst (the longest such wait), pause, total (ms) and rate (tokens a second).
-
-    Raises:
-        ValueError: If there is no such way.
-
-    Book: 16_serving.html#serving-batching.
+    Gives steps: from, to (ms), and for each request in the step its slot, its guest's number, and how many tokens of
+    the prompt it computes, 0 while decoding; guests: enters, first, pause, ends (ms: when it gets a slot, when its
+    first token comes, its longest wait between tokens, when it is complete); and of all of them first (mean wait for
+    the first token, ms), worst (the longest such wait), pause, total (ms) and rate (tokens a second).
     """
     if way not in TITLES:
         raise ValueError(f"there is no way {way!r}; wanted {', '.join(TITLES)}")

@@ -29,12 +29,8 @@ _CACHE_SIZE = 200_000
 def merge_passes(symbols: list[str], rank_of: Mapping[tuple[str, str], int]) -> Iterator[list[str]]:
     """Cut one piece by merges: join the pair that was learned first, wherever it stands, and again.
 
-    Args:
-        symbols: The piece, character by character.
-        rank_of: The place of each pair in the order in which the merges were learned.
-
-    Yields:
-        The piece before the first merge, and after each.
+    ``symbols`` are the piece's characters, ``rank_of`` the place of each pair in the order in which the merges were
+    learned. Gives the piece before the first merge, and after each.
 
     Source: Sennrich et al. 2016, algorithm 1.
     """
@@ -55,14 +51,9 @@ class BytePairTokenizer(Tokenizer):
     the text, so that a word is cut alike at the start and within; `decode(encode(text))` is
     `normalise(text)` wherever every character is in the alphabet, and always at byte level.
 
-    Args:
-        alphabet: The single characters.
-        merges: The pairs to be joined, in the order in which they were learned.
-        byte_level: Whether the characters are those of the 256 bytes.
-
-    Raises:
-        ValueError: If a merge needs a token that there is not yet, or makes one that there is already; if an
-            alphabet at byte level is not that of the bytes.
+    ``merges`` are in the order in which they were learned; at ``byte_level`` the alphabet is that of the 256 bytes.
+    ValueError if a merge needs a token that there is not yet, or makes one that there is already, or an alphabet at
+    byte level is another.
 
     Source: Sennrich et al. 2016 (merges); Radford et al. 2019 (bytes); Kudo & Richardson 2018 (the marker).
     """
@@ -87,19 +78,11 @@ class BytePairTokenizer(Tokenizer):
     def train(
         cls, texts: Iterable[str], *, vocab_size: int, min_count: int = 2, byte_level: bool = False
     ) -> "BytePairTokenizer":
-        """Learn merges from texts.
+        """Learn merges from texts, of pairs that occur at least ``min_count`` times.
 
-        Args:
-            texts: The training texts.
-            vocab_size: V, at which to stop: four special tokens, the alphabet and one token for each merge.
-                There are fewer if the texts give no more.
-            min_count: How often a pair must occur to be worth a token.
-            byte_level: Whether to begin with bytes instead of characters.
-
-        Raises:
-            TypeError: If texts is one string.
-            ValueError: If the texts are empty, if min_count is below 1, or if vocab_size is too small for the
-                alphabet; the message names the sizes.
+        At vocab_size V it stops: four special tokens, the alphabet and one token for each merge; there are fewer if the
+        texts give no more. TypeError if texts is one string; ValueError, with the sizes, if the texts are empty,
+        min_count is below 1, or V is too small for the alphabet.
         """
         texts = texts if isinstance(texts, str) else list(texts)
         steps = train_steps(texts, vocab_size=vocab_size, min_count=min_count, byte_level=byte_level)
@@ -114,17 +97,9 @@ class BytePairTokenizer(Tokenizer):
     ) -> list[str]:
         """Cut a text into its pieces, and each piece by the merges.
 
-        Args:
-            text: Any text; it is normalised first.
-            dropout: With which probability to pass over each merge, each time it could be made. At 0 the cut
-                is always the same; at 1 only characters are left.
-            rng: Where chance comes from; needed where dropout is above 0.
-
-        Returns:
-            Tokens in order. A character that is not in the alphabet stands by itself.
-
-        Raises:
-            ValueError: If dropout is not between 0 and 1, or is above 0 without an rng.
+        The text is normalised first. Each merge is passed over with probability ``dropout`` each time it could be made:
+        at 0 the cut is always the same, at 1 only characters are left. A character that is not in the alphabet stands
+        by itself. ValueError if dropout is not between 0 and 1, or is above 0 without an rng.
 
         Cost: without dropout each distinct piece is cut once and then remembered; with it, each time anew.
 
@@ -149,18 +124,7 @@ class BytePairTokenizer(Tokenizer):
     ) -> list[int]:
         """Turn a text into ids.
 
-        Args:
-            text: Any text; it is normalised first.
-            start: Whether to put the start token before it.
-            end: Whether to put the end token after it.
-            dropout: With which probability to pass over each merge, each time it could be made.
-            rng: Where chance comes from; needed where dropout is above 0.
-
-        Returns:
-            Ids, each 0 <= id < V.
-
-        Raises:
-            ValueError: If dropout is not between 0 and 1, or is above 0 without an rng.
+        Each id is 0 <= id < V. ``start`` and ``end`` add these tokens; dropout, rng and errors are as in ``tokens``.
         """
         ids = [self.vocabulary.id(token) for token in self.tokens(text, dropout=dropout, rng=rng)]
         return self._with_ends(ids, start, end)
@@ -173,14 +137,8 @@ class BytePairTokenizer(Tokenizer):
     def steps(self, word: str) -> list[list[str]]:
         """Show how one word comes to its tokens: the characters first, then the word after each merge.
 
-        Args:
-            word: A word, without spaces, as it would stand within a text.
-
-        Returns:
-            The cuts, the last of which is the one that encode uses.
-
-        Raises:
-            ValueError: If the text is not one piece but several, or none.
+        The word, without spaces, is cut as within a text, and the last cut is the one that encode uses. ValueError if
+        the text is not one piece but several, or none.
 
         >>> BytePairTokenizer("▁abn", [("a", "n"), ("an", "a")]).steps("banana")[1:]
         [['▁', 'b', 'an', 'an', 'a'], ['▁', 'b', 'an', 'ana']]
@@ -196,10 +154,7 @@ class BytePairTokenizer(Tokenizer):
         Each time, each place where a merge could be made is passed over with the given probability, and the
         earliest learned of those that are left is made, at one place. When all are passed over, that is the end.
 
-        Args:
-            piece: A piece of split_pieces.
-            dropout: The probability.
-            rng: Where chance comes from.
+        The piece is one of split_pieces.
 
         Source: Provilkov et al. 2020, algorithm 1.
         """
@@ -225,9 +180,8 @@ class BytePairTokenizer(Tokenizer):
     def load(cls, path: str | Path) -> "BytePairTokenizer":
         """Read what save wrote.
 
-        Raises:
-            FileNotFoundError: If there is no such file.
-            ValueError: If the file holds something else; the message names the file, and the line if it is a merge.
+        FileNotFoundError; ValueError, which names the file, and the line if it is a merge, if the file holds something
+        else.
         """
         data = read_bytes(path)
         try:

@@ -29,14 +29,6 @@ class Merge(NamedTuple):
 def merge_pair(symbols: Sequence[Symbol], pair: tuple[Symbol, Symbol], joined: Symbol) -> list[Symbol]:
     """Join a pair wherever it stands, from left to right.
 
-    Args:
-        symbols: The tokens of one piece.
-        pair: The two that are to be joined.
-        joined: What stands in their place.
-
-    Returns:
-        The tokens after it.
-
     >>> merge_pair(["a", "a", "a", "b"], ("a", "a"), "aa")
     ['aa', 'a', 'b']
     """
@@ -57,9 +49,7 @@ class PairCounts:
     Two things make this quick. Only the pieces that hold the joined pair are looked at again; and the heap
     is not tidied when counts fall: an entry that is out of date is put back with its new count when it comes up.
 
-    Args:
-        words: Each distinct piece as a list of ids.
-        counts: How often each of them occurs.
+    ``words`` has each distinct piece as a list of ids, ``counts`` how often it occurs.
     """
 
     def __init__(self, words: list[list[int]], counts: list[int]) -> None:
@@ -118,20 +108,9 @@ def train_steps(
     Ties go to the pair whose tokens are older (smaller ids), as in the `tokenizers` library; so the merges
     are the same as that library's.
 
-    Args:
-        texts: The training texts.
-        vocab_size: V, at which to stop: four special tokens, the alphabet and one token for each merge.
-        min_count: How often a pair must occur to be worth a token.
-        byte_level: Whether to begin with bytes instead of characters.
-
-    Returns:
-        The merges, each when it is asked for, in the order in which they are learned. There may be fewer than
-        vocab_size leaves room for.
-
-    Raises:
-        TypeError: If texts is one string.
-        ValueError: If the texts are empty, if min_count is below 1, or if vocab_size is too small for the
-            alphabet; the message names the sizes.
+    Each merge comes when it is asked for. At vocab_size V it stops: four special tokens, the alphabet and one token for
+    each merge; there may be fewer. A pair must occur ``min_count`` times. TypeError if texts is one string; ValueError,
+    with the sizes, if the texts are empty, min_count is below 1, or V is too small for the alphabet.
 
     Cost: 29,000 English and as many French captions, 8,000 tokens: about 2 s on one core.
 

@@ -32,11 +32,7 @@ def split_words_and_digits(text: str) -> list[str]:
     GPT-2: a space belongs to the word after it, of several spaces the last one does, and 's, 't, 're, 've, 'm, 'll and
     'd are pieces. What is a letter or a number is asked of Python's tables of Unicode (14.0 in Python 3.11).
 
-    Args:
-        text: Any text; nothing in it is changed.
-
-    Returns:
-        The pieces in order. Joined, they are the text.
+    Nothing in the text is changed: joined, the pieces are the text.
 
     Source: Radford et al. 2019, and the code published with it; Allal et al. 2025 (the digits).
 
@@ -56,14 +52,10 @@ class ByteLevelTokenizer(Tokenizer):
     The space is a byte like any other, and mostly begins a token: "Ġ" in the vocabulary. There is no training here:
     merges come with published models, and so does the order of the ids.
 
-    Args:
-        vocabulary: All tokens in the order of their ids: special ones, single bytes, and what each merge makes.
-        merges: The pairs to be joined, in the order in which they were learned.
-        names: Every special token. Their names in a text are read as those tokens, unless encode is told not to.
-
-    Raises:
-        ValueError: If a merge makes or needs a token that is not in the vocabulary, a special token is not, or a merge
-            stands in the list twice.
+    The vocabulary has, in the order of their ids, special tokens, single bytes, and what each merge makes; ``merges``
+    are in the order in which they were learned. ``names``, every special token, are read as those tokens in a text,
+    unless encode is told not to. ValueError if a special token, or one that a merge makes or needs, is not in the
+    vocabulary, or a merge stands in the list twice.
 
     Source: Radford et al. 2019, section 2.2; Sennrich et al. 2016 (merges).
     """
@@ -85,13 +77,9 @@ class ByteLevelTokenizer(Tokenizer):
     def tokens(self, text: str, *, specials: bool = True) -> list[str]:
         """Cut a text.
 
-        Args:
-            text: Any text.
-            specials: Whether the name of a special token is that token; otherwise it is text like any other.
-
-        Returns:
-            Its tokens in order. A byte that is not in the vocabulary is left out, as the published tokenizers do it:
-            in SmolLM2's those of a few control characters and of code points that Unicode has not given out.
+        With ``specials`` the name of a special token is that token, otherwise text like any other. A byte that is not
+        in the vocabulary is left out, as the published tokenizers do it: in SmolLM2's those of a few control characters
+        and of code points that Unicode has not given out.
         """
         if not specials:
             return [token for piece in split_words_and_digits(text) for token in self._cut(piece)]
@@ -104,14 +92,8 @@ class ByteLevelTokenizer(Tokenizer):
     def encode(self, text: str, *, start: bool = False, end: bool = False, specials: bool = True) -> list[int]:
         """Turn a text into ids.
 
-        Args:
-            text: Any text.
-            start: Whether to put the start token before it.
-            end: Whether to put the end token after it.
-            specials: Whether the name of a special token is that token; otherwise it is text like any other.
-
-        Returns:
-            Ids, each 0 <= id < V.
+        Each id is 0 <= id < V. ``start`` and ``end`` add these tokens; with ``specials`` the name of a special token is
+        that token, otherwise text like any other.
         """
         ids = [self.vocabulary.id(token) for token in self.tokens(text, specials=specials)]
         return self._with_ends(ids, start, end)
@@ -119,16 +101,8 @@ class ByteLevelTokenizer(Tokenizer):
     def decode(self, ids: Iterable[SupportsIndex], *, skip_specials: bool = True) -> str:
         """Turn ids into a text.
 
-        Args:
-            ids: Ids, each 0 <= id < V.
-            skip_specials: Whether to leave all special tokens out.
-
-        Returns:
-            The text; bytes that are no UTF-8, as in a sequence cut short, become U+FFFD.
-
-        Raises:
-            ValueError: If an id is out of range; the message names it and the size of the vocabulary.
-            TypeError: If an id is not a whole number.
+        Bytes that are no UTF-8, as in a sequence cut short, become U+FFFD. ValueError, with the id and V, if an id is
+        not 0 <= id < V; TypeError if it is not a whole number.
         """
         tokens = [self.vocabulary.token(number) for number in ids]
         return self.join([token for token in tokens if token not in self.names] if skip_specials else tokens)
@@ -136,25 +110,13 @@ class ByteLevelTokenizer(Tokenizer):
     def token_bytes(self, number: SupportsIndex) -> bytes:
         """Give the bytes that a token stands for, which may be a part of a character.
 
-        Args:
-            number: An id, 0 <= id < V.
-
-        Returns:
-            Its bytes; none for a special token.
-
-        Raises:
-            ValueError: If the id is out of range.
-            TypeError: If it is not a whole number.
+        None for a special token. ValueError if the id is not 0 <= number < V; TypeError if it is not a whole number.
         """
         token = self.vocabulary.token(number)
         return b"" if token in self.names else character_bytes(token)
 
     def join(self, tokens: Sequence[str]) -> str:
-        """Put tokens together.
-
-        Args:
-            tokens: Tokens in order. Special tokens are written by their names.
-        """
+        """Put tokens together; special tokens are written by their names."""
         parts = groupby(tokens, lambda token: token in self.names)
         return "".join("".join(run) if named else from_byte_characters("".join(run)) for named, run in parts)
 

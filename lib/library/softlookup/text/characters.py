@@ -10,22 +10,14 @@ from softlookup_inside.untrusted_files import naming
 
 
 class CharacterTokenizer(Tokenizer):
-    """Let each character be a token. Nothing is changed: what is decoded is what was encoded.
-
-    Args:
-        vocabulary: The characters and their ids.
-    """
+    """Let each character be a token. Nothing is changed: what is decoded is what was encoded."""
 
     @classmethod
     def train(cls, texts: Iterable[str]) -> "CharacterTokenizer":
         """Take all characters of the texts.
 
-        Returns:
-            The tokenizer: after the specials the characters, in the order of their code points.
-
-        Raises:
-            TypeError: If texts is one string.
-            ValueError: If there are no characters.
+        After the specials they stand in the order of their code points. TypeError if texts is one string, ValueError if
+        there are no characters.
         """
         refuse_one_string(texts)
         characters = sorted({character for text in texts for character in text})
@@ -34,11 +26,7 @@ class CharacterTokenizer(Tokenizer):
         return cls(Vocabulary.with_specials(characters))
 
     def tokens(self, text: str) -> list[str]:
-        """Cut a text into its characters.
-
-        Returns:
-            Its characters, as code points.
-        """
+        """Cut a text into its characters, as code points."""
         return list(text)
 
     def join(self, tokens: Sequence[str]) -> str:

@@ -25,18 +25,9 @@ class Corpus(NamedTuple):
 def read_pairs(folder: str | Path, split: str, languages: tuple[str, str] = ("en", "fr")) -> Corpus:
     """Read sentence pairs from two files with one sentence to a line.
 
-    Args:
-        folder: Where the files are.
-        split: The files' first name: "train" reads train.en and train.fr, or train.en.gz and train.fr.gz.
-        languages: The files' endings, source first.
-
-    Returns:
-        The pairs, white space at their ends taken off, and how many lines were skipped for being empty.
-
-    Raises:
-        FileNotFoundError: If a file is missing; the message names what was looked for.
-        ValueError: If the files have different numbers of lines, if no pair is left, or if a file is not UTF-8;
-            the message names the files.
+    ``split`` is the files' first name, ``languages`` their endings, source first: "train" reads train.en and train.fr,
+    or train.en.gz and train.fr.gz. White space at the ends is taken off, and lines skipped for being empty are counted.
+    FileNotFoundError; ValueError, with the files' names, for different numbers of lines, no pair, or no UTF-8.
     """
     paths = [_find(Path(folder), f"{split}.{language}") for language in languages]
     sides = [_read_lines(path) for path in paths]
@@ -61,15 +52,8 @@ def _find(folder: Path, name: str) -> Path:
 def read_text(path: str | Path) -> str:
     """Read a text file, or one that is compressed by gzip.
 
-    Args:
-        path: The file; where it ends in .gz it is compressed.
-
-    Returns:
-        The text, without a byte order mark.
-
-    Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If it is not UTF-8; the message names the file.
+    It is compressed where its name ends in .gz; a byte order mark is left out. FileNotFoundError; ValueError, which
+    names the file, if it is not UTF-8.
     """
     path = Path(path)
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
@@ -94,19 +78,9 @@ def length_buckets(
 
     Pairs of equal length are shuffled, and so is the order of the batches: call it anew for every epoch.
 
-    Args:
-        lengths_source: How many tokens each source has.
-        lengths_target: How many tokens each target has.
-        tokens_per_batch: The largest size of a batch, padding counted: (longest source + longest target) * B.
-        rng: Where chance comes from.
-
-    Returns:
-        Batches of places in the corpus; every pair is in exactly one.
-
-    Raises:
-        ValueError: If there are no pairs, if the numbers of lengths differ, if a length is below 1, or if one
-            pair alone is larger than a batch; the message names it.
-        TypeError: If a length is not a whole number.
+    A batch is places in the corpus, and every pair is in one; its size, (longest source + longest target) * B, is
+    ``tokens_per_batch`` at most. ValueError if there are no pairs, the numbers of lengths differ, a length is below 1,
+    or a pair, which is named, is larger than a batch; TypeError if a length is not a whole number.
     """
     source, target = _whole(lengths_source, "lengths_source"), _whole(lengths_target, "lengths_target")
     if len(source) != len(target):
@@ -137,16 +111,8 @@ def length_buckets(
 def pad(sequences: Sequence[Sequence[int] | Int64[np.ndarray, " _"]], pad_id: int) -> Int64[np.ndarray, "B T"]:
     """Lay sequences of different lengths into one array.
 
-    Args:
-        sequences: B lists of ids.
-        pad_id: What fills the rows that are shorter than the longest.
-
-    Returns:
-        One row for each sequence, filled up on the right; T is the longest length.
-
-    Raises:
-        ValueError: If there are no sequences, or nothing in them.
-        TypeError: If an id is not a whole number.
+    Rows are filled up on the right, to the longest of the B lists. ValueError if there are no sequences, or nothing in
+    them; TypeError if an id is not a whole number.
 
     >>> pad([[5, 6], [7]], pad_id=0)
     array([[5, 6],

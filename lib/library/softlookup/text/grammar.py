@@ -31,33 +31,20 @@ class Pair(NamedTuple):
 
 
 def english_words(sentence: str) -> list[str]:
-    """Cut an English sentence into the words that an alignment counts.
-
-    Returns:
-        Its words and its full stop.
-    """
+    """Cut an English sentence into the words that an alignment counts; the full stop is one."""
     return split_words(sentence)
 
 
 def french_words(sentence: str) -> list[str]:
-    """Cut a French sentence into the words that an alignment counts; "l'" is one by itself.
-
-    Returns:
-        Its words and its full stop.
-    """
+    """Cut a French sentence into the words that an alignment counts; "l'" is one by itself, and so is the full stop."""
     return split_words(sentence)
 
 
 def sample(n: int, seed: int, *, unique: bool = False) -> list[Pair]:
     """Draw sentence pairs.
 
-    Args:
-        n: How many.
-        seed: The same seed gives the same pairs.
-        unique: Whether no sentence may come twice.
-
-    Raises:
-        ValueError: If n is below 0, or if so many different sentences cannot be found.
+    The same seed gives the same pairs; with ``unique`` no sentence comes twice. ValueError if n is below 0, or if so
+    many different sentences cannot be found.
     """
     if n < 0:
         raise ValueError(f"cannot draw {n} sentences; wanted 0 or more")
@@ -82,16 +69,7 @@ def sample(n: int, seed: int, *, unique: bool = False) -> list[Pair]:
 def split(seed: int, n_train: int, n_test: int) -> tuple[list[Pair], list[Pair]]:
     """Draw pairs to learn from, and others to be judged by.
 
-    Args:
-        seed: The same seed gives the same pairs.
-        n_train: How many to learn from.
-        n_test: How many to be judged by.
-
-    Returns:
-        Both lists; no sentence comes twice, in one or in both.
-
-    Raises:
-        ValueError: If a number is below 0, or if so many different sentences cannot be found.
+    The same seed gives the same pairs; no sentence comes twice, in one list or in both. ValueError as in ``sample``.
     """
     if min(n_train, n_test) < 0:
         raise ValueError(f"n_train and n_test must be 0 or more; got {n_train} and {n_test}")
@@ -100,14 +78,7 @@ def split(seed: int, n_train: int, n_test: int) -> tuple[list[Pair], list[Pair]]
 
 
 def say(clause: Clause) -> Pair:
-    """Write a clause as a pair of sentences.
-
-    Args:
-        clause: What is to be said.
-
-    Returns:
-        The pair, with its alignment.
-    """
+    """Write a clause as a pair of sentences, with its alignment."""
     english, french = clause.say()
     links = sorted((source, target) for target, word in enumerate(french) for source in word.links)
     return Pair(join_words(english), join_words([word.form for word in french]), tuple(links))

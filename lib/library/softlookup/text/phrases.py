@@ -28,11 +28,7 @@ class English:
     words: list[str] = field(default_factory=list)
 
     def say(self, word: str) -> int:
-        """Add a word.
-
-        Returns:
-            Its place.
-        """
+        """Add a word, and give its place."""
         self.words.append(word)
         return len(self.words) - 1
 
@@ -56,9 +52,8 @@ class NounPhrase:
     def say(self, english: English, *, denied: bool = False) -> list[French]:
         """Say the phrase in both languages.
 
-        Args:
-            english: The English sentence so far; the phrase is added to it.
-            denied: Whether it is the object of a denied verb: then "a" becomes "de" in French, and "some" is "any".
+        The phrase is added to ``english``. ``denied``: it is the object of a denied verb; then "a" becomes "de" in
+        French, and "some" is "any".
         """
         singular, plural, forms, before_vowel = lexicon.DETERMINERS[self.determiner]
         feminine = self.noun.gender == "f"
@@ -90,11 +85,7 @@ def agree(adjective: Adjective, gender: str, plural: bool) -> str:
 def smooth(words: list[French]) -> list[French]:
     """Let neighbouring French words become what they become in speech: l'ami, du parc, un bel oiseau.
 
-    Args:
-        words: The sentence as grammar alone would have it.
-
-    Returns:
-        The sentence as it is written; a contracted word has the links of both.
+    A contracted word has the links of both.
     """
     smoothed: list[French] = []
     following = [*(word.form for word in words[1:]), "."]
@@ -137,11 +128,9 @@ class Clause:
     place: tuple[str, tuple[str, ...], NounPhrase] | None = None
 
     def say(self) -> tuple[list[str], list[French]]:
-        """Say it.
+        """Give the English words, and the French ones with the English places that they translate.
 
-        Returns:
-            The English words, and the French ones with the English places that they translate. Both end with a
-            full stop and begin with a capital.
+        Both end with a full stop and begin with a capital.
         """
         english = English()
         subject, person, gender, plural = self._say_subject(english)

@@ -23,8 +23,7 @@ def normalise(text: str) -> str:
     Accents are joined to their letters (Unicode's form NFC); each run of white space becomes one space; none
     is left at the ends. The marker U+2581 itself counts as a space.
 
-    Returns:
-        The text in that form; a text in that form already is unchanged.
+    A text in that form already is unchanged.
 
     >>> normalise("  two   words ")
     'two words'
@@ -38,11 +37,8 @@ def split_pieces(text: str) -> list[str]:
 
     A space is put before the text, so that its first word looks like any other.
 
-    Args:
-        text: Any text; it is normalised first.
-
-    Returns:
-        Words and single marks. Joined, with the marker read as a space, they are " " + normalise(text).
+    The text is normalised first. Joined, with the marker read as a space, the words and single marks are " " +
+    normalise(text).
 
     >>> split_pieces("She eats an orange.")
     ['▁She', '▁eats', '▁an', '▁orange', '.']
@@ -56,9 +52,7 @@ def split_pieces(text: str) -> list[str]:
 def count_pieces(texts: Iterable[str]) -> Counter[str]:
     """Count how often each piece occurs, in the order in which they were met, so that learning looks at each only once.
 
-    Raises:
-        TypeError: If texts is one string.
-        ValueError: If there is nothing in the texts.
+    TypeError if texts is one string, ValueError if there is nothing in them.
     """
     refuse_one_string(texts)
     counts: Counter[str] = Counter()
@@ -76,9 +70,6 @@ def byte_characters() -> tuple[str, ...]:
     """Give each of the 256 bytes a character that can be printed, as GPT-2 does.
 
     Printable bytes stand for themselves; the others (the space among them) take the characters from U+0100 on.
-
-    Returns:
-        The character of byte 0, of byte 1, and so on.
 
     Source: Radford et al. 2019, section 2.2, and the code published with it.
 
@@ -106,21 +97,13 @@ def to_byte_characters(piece: str) -> str:
 def from_byte_characters(text: str) -> str:
     """Read the text that characters of byte_characters() stand for.
 
-    Returns:
-        The text; bytes that are no UTF-8, as in a sequence cut short, become U+FFFD.
-
-    Raises:
-        ValueError: If a character stands for no byte.
+    Bytes that are no UTF-8, as in a sequence cut short, become U+FFFD. ValueError if a character stands for no byte.
     """
     return character_bytes(text).decode("utf-8", errors="replace")
 
 
 def character_bytes(text: str) -> bytes:
-    """Give the bytes that characters of byte_characters() stand for.
-
-    Raises:
-        ValueError: If a character stands for no byte.
-    """
+    """Give the bytes that characters of byte_characters() stand for; ValueError if one stands for none."""
     byte_of = _byte_of()
     unknown = next((character for character in text if character not in byte_of), None)
     if unknown is not None:

@@ -13,9 +13,6 @@ class Tokenizer(ABC):
 
     A kind of tokenizer says how it cuts (tokens), how it joins (join) and how it is kept (save, load); the way
     between tokens and ids is the same for all of them.
-
-    Args:
-        vocabulary: The tokens and their ids.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -23,11 +20,9 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def tokens(self, text: str) -> list[str]:
-        """Cut a text.
+        """Cut a text, without adding start and end.
 
-        Returns:
-            Its tokens in order, without start and end. What the vocabulary lacks stands there as it is in
-            the text, so that it can be seen what will be unknown.
+        What the vocabulary lacks stands there as it is in the text, so that it can be seen what will be unknown.
         """
 
     @abstractmethod
@@ -36,49 +31,30 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def save(self, path: str | Path) -> None:
-        """Write all there is to know into one text file.
-
-        Args:
-            path: Where to; what is there is overwritten.
-        """
+        """Write all there is to know into one text file; what is there is overwritten."""
 
     @classmethod
     @abstractmethod
     def load(cls, path: str | Path) -> "Tokenizer":
         """Read what save wrote.
 
-        Raises:
-            FileNotFoundError: If there is no such file.
-            ValueError: If the file holds something else; the message names the file.
+        FileNotFoundError; ValueError, which names the file, if it holds something else.
         """
 
     def encode(self, text: str, *, start: bool = False, end: bool = False) -> list[int]:
         """Turn a text into ids.
 
-        Args:
-            text: Any text.
-            start: Whether to put the start token before it.
-            end: Whether to put the end token after it.
-
-        Returns:
-            Ids, each 0 <= id < V.
-
-        Raises:
-            KeyError: If a token is unknown and the vocabulary has no unknown token.
+        Each id is 0 <= id < V; ``start`` and ``end`` add these tokens. KeyError if a token is unknown and the
+        vocabulary has no unknown token.
         """
         return self._with_ends([self.vocabulary.id(token) for token in self.tokens(text)], start, end)
 
     def decode(self, ids: Iterable[SupportsIndex], *, skip_specials: bool = True) -> str:
         """Turn ids into a text.
 
-        Args:
-            ids: Ids, each 0 <= id < V.
-            skip_specials: Whether to leave pad, start and end out. An unknown token always shows: a hole in
-                the text is part of what there is to see.
-
-        Raises:
-            ValueError: If an id is out of range; the message names it and the size of the vocabulary.
-            TypeError: If an id is not a whole number.
+        ``skip_specials`` leaves pad, start and end out; an unknown token always shows: a hole in the text is part of
+        what there is to see. ValueError, with the id and V, if an id is out of range; TypeError if it is not a whole
+        number.
         """
         names = self.vocabulary.specials
         left_out = {names.pad, names.start, names.end} if skip_specials else set()

@@ -19,13 +19,8 @@ _TEXT_ALONE = {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A",
 def published_tokenizer(content: Mapping[str, Any], description: Mapping[str, Any]) -> ByteLevelTokenizer:
     """Make the tokenizer that a tokenizer.json describes, where it is of SmolLM2's kind.
 
-    Args:
-        content: What tokenizer.json holds.
-        description: What config.json holds; it names the ids of special tokens.
-
-    Raises:
-        ValueError: If the file describes another kind of tokenizer, or sets anything that would give other ids; the
-            message names the entry and its value.
+    ``content`` is tokenizer.json's, ``description`` config.json's, which names the ids of special tokens. ValueError,
+    which names the entry and its value, if it is another kind of tokenizer or sets anything that would give other ids.
 
     Source: Radford et al. 2019 (bytes and merges); Allal et al. 2025 (single digits).
     """
@@ -70,13 +65,8 @@ def published_tokenizer(content: Mapping[str, Any], description: Mapping[str, An
 def check_settings(settings: Mapping[str, Any], content: Mapping[str, Any]) -> None:
     """Refuse a tokenizer_config.json with which transformers gives other ids than those of tokenizer.json.
 
-    Args:
-        settings: What tokenizer_config.json holds.
-        content: What tokenizer.json holds; published_tokenizer has read it.
-
-    Raises:
-        ValueError: If a special token is not the one of tokenizer.json, or an entry asks for other ids; the message
-            names it and its value.
+    ``settings`` are tokenizer_config.json's, ``content`` is what published_tokenizer has read. ValueError, which names
+    the entry and its value, if a special token is another one, or an entry asks for other ids.
     """
     for name in ("split_special_tokens", "add_prefix_space"):
         if settings.get(name):

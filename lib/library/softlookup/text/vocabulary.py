@@ -30,12 +30,8 @@ class Specials:
 class Vocabulary:
     """Translate tokens to ids and back. The id of a token is its place in the list.
 
-    Args:
-        tokens: All tokens in the order of their ids, specials among them.
-        specials: Which of the tokens are special.
-
-    Raises:
-        ValueError: If a token stands in the list twice, or a special token is missing.
+    ``tokens`` are all tokens, specials among them. ValueError if one stands in the list twice, or a special token is
+    missing.
     """
 
     def __init__(self, tokens: Sequence[str], specials: Specials | None = None) -> None:
@@ -55,12 +51,7 @@ class Vocabulary:
     def with_specials(cls, tokens: Iterable[str], specials: Specials | None = None) -> "Vocabulary":
         """Put the special tokens first: pad 0, unk 1, start 2, end 3, then the others in their order.
 
-        Args:
-            tokens: The other tokens.
-            specials: The names of the special ones.
-
-        Raises:
-            ValueError: If a token stands in the list twice, or has a special token's name.
+        ValueError if a token stands in the list twice, or has a special token's name.
 
         >>> Vocabulary.with_specials(["sun", "moon"]).id("moon")
         5
@@ -81,11 +72,7 @@ class Vocabulary:
 
     @property
     def unk_id(self) -> int:
-        """The id of the unknown.
-
-        Raises:
-            KeyError: If this vocabulary has no unknown token.
-        """
+        """The id of the unknown; KeyError if this vocabulary has no unknown token."""
         if self.specials.unk is None:
             raise KeyError("this vocabulary has no unknown token")
         return self._id_of[self.specials.unk]
@@ -101,14 +88,7 @@ class Vocabulary:
         return self._id_of[self.specials.end]
 
     def id(self, token: str) -> int:
-        """Look a token up.
-
-        Returns:
-            Its id, or that of the unknown token.
-
-        Raises:
-            KeyError: If the token is not in the list and there is no unknown token.
-        """
+        """Look up the id of a token, or that of the unknown token; KeyError if there is neither."""
         number = self._id_of.get(token)
         if number is not None:
             return number
@@ -117,17 +97,10 @@ class Vocabulary:
         return self.unk_id
 
     def token(self, number: SupportsIndex) -> str:
-        """Look an id up.
+        """Look up the token of an id.
 
-        Args:
-            number: A whole number, 0 <= number < V.
-
-        Returns:
-            The token of that id.
-
-        Raises:
-            ValueError: If there is no such id. Negative ids do not count from the end.
-            TypeError: If it is not a whole number.
+        ValueError if it is not 0 <= number < V: negative ids do not count from the end. TypeError if it is not a whole
+        number.
         """
         place = index(number)
         if not 0 <= place < len(self):

@@ -34,13 +34,6 @@ def plain_letters(text: str, *, lower: bool = True) -> str:
     What cannot be seen is dropped, white space becomes spaces, an ideograph gets a space on either side; with
     lower, accents are taken off and all letters are small.
 
-    Args:
-        text: Any text.
-        lower: Whether to take accents and capitals away.
-
-    Returns:
-        The text in plain letters.
-
     Source: Devlin et al. 2018, and the code published with it (BasicTokenizer).
 
     >>> plain_letters("Élan  vital")
@@ -77,12 +70,8 @@ class WordPieceTokenizer(Tokenizer):
     A special token's name within a text is text like any other. There is no training: vocabularies come
     with published models. decode cannot bring capitals, accents and spaces back.
 
-    Args:
-        vocabulary: The pieces; those that do not begin a word start with "##".
-        lower: Whether accents and capitals are taken away first.
-
-    Raises:
-        ValueError: If the vocabulary has no unknown token.
+    Pieces that do not begin a word start with "##"; with ``lower``, accents and capitals are taken away first.
+    ValueError if the vocabulary has no unknown token.
 
     Source: Wu et al. 2016, section 4.1; Devlin et al. 2018.
     """
@@ -95,11 +84,7 @@ class WordPieceTokenizer(Tokenizer):
         self._unknown = vocabulary.specials.unk
 
     def tokens(self, text: str) -> list[str]:
-        """Cut a text into pieces.
-
-        Returns:
-            Its pieces in order; the unknown token where a word cannot be cut.
-        """
+        """Cut a text into pieces; the unknown token stands where a word cannot be cut."""
         words = split_marks(plain_letters(text, lower=self.lower))
         return [piece for word in words for piece in self._cut(word)]
 
@@ -121,15 +106,9 @@ class WordPieceTokenizer(Tokenizer):
     def load(cls, path: str | Path, *, lower: bool = True) -> "WordPieceTokenizer":
         """Read what save wrote, or a published model's vocab.txt or tokenizer.json.
 
-        Args:
-            path: The file. A name that ends in .txt is read as a list, one piece to a line.
-            lower: Whether accents and capitals are taken away first, for a list, which does not say. The other
-                kinds of files say it themselves.
-
-        Raises:
-            FileNotFoundError: If there is no such file.
-            ValueError: If the file holds something else, or asks for what this class does not do; the message
-                names the file.
+        A name that ends in .txt is a list, one piece to a line, for which ``lower`` says whether accents and capitals
+        are taken away first; the other kinds say it themselves. FileNotFoundError; ValueError, which names the file, if
+        it holds something else, or asks for what this class does not do.
         """
         path = Path(path)
         if path.suffix == ".txt":

@@ -37,8 +37,7 @@ _TYPES: dict[str, tuple[Callable[[Any], bool], str]] = {
 def split_words(text: str) -> list[str]:
     """Cut a text into words and punctuation marks. An elided word is one by itself.
 
-    Args:
-        text: Any text; accents are joined to their letters first (NFC).
+    Accents are joined to their letters first (NFC).
 
     >>> split_words("Elle mange l'orange.")
     ['Elle', 'mange', "l'", 'orange', '.']
@@ -49,11 +48,7 @@ def split_words(text: str) -> list[str]:
 def join_words(words: Sequence[str]) -> str:
     """Write words as a sentence: a space between two, but none before a full stop or after an elided word.
 
-    Args:
-        words: Words and marks, as from split_words.
-
-    Returns:
-        The sentence. Where the text had its spaces elsewhere (around a quotation, a hyphen), that is lost.
+    Where the text had its spaces elsewhere (around a quotation, a hyphen), that is lost.
 
     >>> join_words(["L'", "orange", "est", "verte", "."])
     "L'orange est verte."
@@ -69,9 +64,7 @@ def join_words(words: Sequence[str]) -> str:
 class WordTokenizer(Tokenizer):
     """Let each word be a token, and what was not in the training texts unknown.
 
-    Args:
-        vocabulary: The words and their ids.
-        lower: Whether to write everything small first.
+    With ``lower``, everything is written small first.
     """
 
     def __init__(self, vocabulary: Vocabulary, *, lower: bool = False) -> None:
@@ -84,18 +77,10 @@ class WordTokenizer(Tokenizer):
     ) -> "WordTokenizer":
         """Take the commonest words of the texts.
 
-        Args:
-            texts: The training texts.
-            max_size: V at most, the four special tokens counted; None means no limit.
-            min_count: How often a word must occur.
-            lower: Whether to write everything small first.
-
-        Returns:
-            The tokenizer: after the specials the words, commonest first, and in alphabetical order among equals.
-
-        Raises:
-            TypeError: If texts is one string.
-            ValueError: If there are no words, if min_count is below 1, or if max_size leaves no place for a word.
+        ``max_size`` is V at most, the four special tokens counted, None no limit; ``min_count`` how often a word must
+        occur. After the specials the words stand commonest first, in alphabetical order among equals. TypeError if
+        texts is one string; ValueError if there are no words, min_count is below 1, or max_size leaves no place for a
+        word.
         """
         if min_count < 1:
             raise ValueError(f"min_count must be at least 1; got {min_count}")
@@ -109,11 +94,7 @@ class WordTokenizer(Tokenizer):
         return cls(Vocabulary.with_specials(words if max_size is None else words[: max_size - 4]), lower=lower)
 
     def tokens(self, text: str) -> list[str]:
-        """Cut a text into words and marks.
-
-        Returns:
-            The words in order; those that are unknown as they are in the text.
-        """
+        """Cut a text into words and marks; those that are unknown stand as they are in the text."""
         return split_words(text.lower() if self.lower else text)
 
     def join(self, tokens: Sequence[str]) -> str:
@@ -141,10 +122,8 @@ def write_json(path: str | Path, kind: str, content: dict[str, Any]) -> None:
 def read_json(path: str | Path, kind: str, *names: str) -> dict[str, Any]:
     """Read a file of write_json, and refuse another kind, or one without these names.
 
-    Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If the file is no JSON, is of another kind, lacks something, or a value is not of its type; the
-            message names the file.
+    FileNotFoundError; ValueError, which names the file, if it is no JSON, is of another kind, lacks something, or a
+    value is not of its type.
     """
     data = read_bytes(path)
     try:

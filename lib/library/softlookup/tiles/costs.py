@@ -89,14 +89,8 @@ for each multiplication."""
 def work_of(name: str, operands: Sequence[Value], numbers: Sequence[int], is_place: bool = False) -> int:
     """Nanoseconds that an operation takes the judge, at most.
 
-    Args:
-        name: The operation.
-        operands: What it is computed from.
-        numbers: The whole numbers beside them.
-        is_place: Whether its result says where a load or a store goes.
-
-    Raises:
-        KernelError: If the operands do not fit together.
+    ``numbers`` are the whole numbers beside the operands; ``is_place``: the result says where a load or a store goes.
+    KernelError if the operands do not fit together.
     """
     size = _size_of(name, operands, numbers)
     dtypes = [dtype_of(operand) for operand in operands]

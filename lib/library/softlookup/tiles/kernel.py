@@ -30,8 +30,6 @@ class Kernel:
         >>> y = np.empty_like(x)
         >>> double[(4,)](x, y, 100, BLOCK=32).read_bytes
         400
-
-    Book: 18_kernels.html#kernels-launch.
     """
 
     is_kernel = True
@@ -44,8 +42,7 @@ class Kernel:
     def __getitem__(self, grid: Any) -> Callable[..., Traffic]:
         """What launches the kernel with so many programs.
 
-        Args:
-            grid: One to three counts, or a function that gives them for the arguments by name.
+        The grid is one to three counts, or a function that gives them for the arguments by name.
         """
         return functools.partial(self.launch, grid)
 
@@ -78,8 +75,7 @@ class Kernel:
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Call it from within a kernel, as a function of that one.
 
-        Raises:
-            TypeError: Outside of kernels, since a kernel needs a grid.
+        TypeError outside of kernels, since a kernel needs a grid.
         """
         if is_recording():
             return watched(self.function)(*args, **named)
@@ -110,7 +106,5 @@ def jit(function: Callable[..., Any]) -> Kernel:
 
     Args:
         function: What one program does.
-
-    Book: 18_kernels.html#kernels-launch.
     """
     return Kernel(function)

@@ -16,10 +16,7 @@ NOBODY, SEVERAL = -1, -2
 class Block:
     """Arrays that share memory, or one that shares it with none.
 
-    Args:
-        start: The address of its first byte.
-        end: The address behind its last.
-        unit: How many bytes are watched together.
+    ``end`` is the address behind the last byte; ``unit`` bytes are watched together.
 
     Attributes:
         reader: The program that has read each unit.
@@ -38,11 +35,7 @@ class Block:
 class Memory:
     """An array in main memory, and which program has been where.
 
-    Args:
-        name: What it is called.
-        array: The array.
-        block: What it shares its memory with.
-        others: The names of other arrays there.
+    ``others`` are the names of other arrays in the block.
     """
 
     def __init__(self, name: str, array: np.ndarray, block: Block, others: Sequence[str] = ()) -> None:
@@ -73,15 +66,7 @@ class Memory:
 
 
 def memory_of(names: Sequence[str], arrays: Sequence[Any]) -> tuple[dict[int, Memory], list[Block]]:
-    """The arrays of a launch by their position, and the blocks that they lie in.
-
-    Args:
-        names: What its arguments are called.
-        arrays: The arguments.
-
-    Raises:
-        ValueError: If an array is not in one piece.
-    """
+    """The arrays of a launch by their position, and their blocks; ValueError if an array is not in one piece."""
     known = [
         (at, name, array)
         for at, (name, array) in enumerate(zip(names, arrays, strict=True))

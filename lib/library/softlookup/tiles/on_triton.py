@@ -44,8 +44,6 @@ def on_triton(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> str:
 
     Returns:
         A sentence: how far the arrays differ, where they are not the same, or why there is no Triton.
-
-    Book: 18_kernels.html#kernels-launch.
     """
     steps: set[str] = set()
 
@@ -105,8 +103,7 @@ def _number(value: Any) -> str:
 def launched(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> list[Any]:
     """The arguments after a launch on Triton, those by name behind the others.
 
-    Raises:
-        ImportError: If Triton is not installed.
+    ImportError if Triton is not installed.
     """
     import torch
 
@@ -136,10 +133,7 @@ def launched(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> list[Any]:
 def by_triton(kernel: Kernel, triton: Any, known: dict[Kernel, Any] | None = None) -> Any:
     """The same function as a kernel of Triton's, and so are the kernels that it calls.
 
-    Args:
-        kernel: The kernel.
-        triton: The package.
-        known: Those that were made so far; is added to.
+    ``triton`` is the package, ``known`` those that were made so far, to which it is added.
     """
     known = {} if known is None else known
     if kernel in known:

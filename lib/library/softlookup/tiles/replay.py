@@ -87,8 +87,6 @@ class Traffic:
         flops: Operations on floats: two for each product in a dot, one for each number of any other operation.
         chip_bytes: The most that one program holds on chip at a time.
         program_bytes: What each program reads and writes.
-
-    Book: 18_kernels.html#kernels-counting.
     """
 
     read_bytes: int = 0
@@ -126,21 +124,10 @@ def replay(
 ) -> Traffic:
     """Run the record of a launch on the arrays that it was launched with.
 
-    Args:
-        record: Rows and constants, as ``tracing.record`` gives them; they may come from anywhere.
-        arrays: What the kernel was called with: numpy arrays in one piece, and plain values. Stores change them.
-        names: Their names, for messages.
-        outputs: Positions of the arrays that may be written; None allows all.
-        watch: Is told each step.
-        programs: How many programs were launched, at most.
-        most_work_ns: How much work it may be to run it (see ``costs``).
-
-    Returns:
-        What it cost.
-
-    Raises:
-        LaunchError: If it reads or writes outside of an array, two programs meet at one place, it is too much work, or
-            it is no record.
+    The record is as ``tracing.record`` gives it, and may come from anywhere. ``arrays`` are numpy's in one piece, which
+    stores change, and plain values; ``names`` are for messages; ``outputs`` are positions that may be written (None:
+    all); ``programs`` and ``most_work_ns`` (see ``costs``) are upper limits. LaunchError if it reads or writes outside
+    of an array, two programs meet at one place, it is too much work, or no record.
     """
     memory, blocks = memory_of(names, arrays)
     traffic, work = Traffic(), _Work(most_work_ns)

@@ -16,12 +16,7 @@ def ahead(batches: Iterator[Batch], device: torch.device) -> Generator[tuple[Bat
 
     For a GPU they are made by a thread, and copied from pinned memory: neither the CPU nor the GPU waits for the copy.
 
-    Args:
-        batches: On the CPU.
-        device: Where they are wanted.
-
-    Yields:
-        Each batch on the device, and the number of its labels, which is counted before it is moved.
+    The labels are counted before a batch is moved.
     """
     if device.type != "cuda":
         for batch in batches:

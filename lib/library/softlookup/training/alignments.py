@@ -56,15 +56,9 @@ class AlignmentScore:
 def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[int]:
     """Say to which word each piece belongs.
 
-    Args:
-        pieces: A byte-pair tokenizer's cut of a sentence, without start and end tokens.
-        words: The same sentence's words and marks.
-
-    Returns:
-        The place of a word for each piece.
-
-    Raises:
-        ValueError: If they do not spell the same sentence, or a piece holds letters of two words.
+    ``pieces`` are a byte-pair tokenizer's cut, without start and end tokens, ``words`` the same sentence's words and
+    marks. Gives the place of a word for each piece. ValueError if they do not spell the same sentence, or a piece holds
+    letters of two words.
 
     >>> words_of_pieces(["▁l'", "or", "ange", "."], ["l'", "orange", "."])
     [0, 1, 1, 2]
@@ -88,16 +82,9 @@ def word_weights(translator: Translator, pair: Pair, *, when_read: bool) -> Floa
     Weights of an English word's pieces are summed, those of a French word's pieces averaged. What falls on the end
     token is no word's.
 
-    Args:
-        translator: The model.
-        pair: A sentence and the translation that is forced on the model.
-        when_read: See AlignmentHead. The decoder reads a word one step after it wrote it.
-
-    Returns:
-        For each layer and head, from each French word to each English word; rows sum to at most 1.
-
-    Raises:
-        ValueError: If pieces and words do not fit together.
+    The translation of ``pair`` is forced on the model; ``when_read`` as in AlignmentHead: the decoder reads a word one
+    step after it wrote it. Rows, from each French word (F) to each English word (E), sum to at most 1. ValueError if
+    pieces and words do not fit together.
     """
     english, french = english_words(pair.english), french_words(pair.french)
     alignment = translator.alignment(pair.english, pair.french)
@@ -114,11 +101,7 @@ def word_weights(translator: Translator, pair: Pair, *, when_read: bool) -> Floa
 def alignment_scores(translator: Translator, pairs: Sequence[Pair]) -> list[AlignmentScore]:
     """Measure every look that a decoder has: each layer, each head and the mean of them, when written and when read.
 
-    Returns:
-        One score for each look, the best first.
-
-    Raises:
-        ValueError: If there are no pairs.
+    The best look comes first. ValueError if there are no pairs.
     """
     if not pairs:
         raise ValueError("there are no pairs to measure; wanted at least one")
@@ -145,11 +128,7 @@ def alignment_scores(translator: Translator, pairs: Sequence[Pair]) -> list[Alig
 
 
 def score_of(translator: Translator, pairs: Sequence[Pair], look: AlignmentHead) -> AlignmentScore:
-    """Measure one look, which was chosen on other sentences.
-
-    Raises:
-        ValueError: If there are no pairs, or the model has no such look.
-    """
+    """Measure one look, chosen on other sentences; ValueError if there are no pairs, or the model has no such look."""
     for score in alignment_scores(translator, pairs):
         if score.look == look:
             return score
@@ -159,8 +138,7 @@ def score_of(translator: Translator, pairs: Sequence[Pair], look: AlignmentHead)
 def exact_match(translator: Translator, pairs: Sequence[Pair], *, beams: int = 1, rows: int = 100) -> float:
     """Measure the share of sentences that come out word for word as they should, ``rows`` of them at once.
 
-    Raises:
-        ValueError: If there are no pairs.
+    ValueError if there are no pairs.
     """
     if not pairs:
         raise ValueError("there are no pairs to measure; wanted at least one")

@@ -16,13 +16,8 @@ class MovingAverage:
     After each step, average <- d * average + (1 - d) * weights. With warm-in d begins low and rises to the decay,
     d = min(decay, (1 + n) / (10 + n)) at the n-th update: else the random weights of the beginning would linger.
 
-    Args:
-        model: Whose weights; the average begins at them, on their device.
-        decay: How much of the average stays at each step: 0.999 remembers some 1000 steps.
-        warm_in: Whether the decay rises to its value.
-
-    Raises:
-        ValueError: If decay is not between 0 (the last weights alone) and 1.
+    The average begins at the model's weights, on their device; a decay of 0.999 remembers some 1000 steps. ValueError
+    if it is not between 0 (the last weights alone) and 1.
 
     Cost: one more copy of the weights, in float32 at least; half precision would not move by a thousandth.
 
@@ -55,14 +50,7 @@ class MovingAverage:
                 self.tensors[name].copy_(current[name])
 
     def copy_to(self, model: nn.Module) -> None:
-        """Give a model the averaged weights.
-
-        Args:
-            model: To be overwritten.
-
-        Raises:
-            CheckpointError: If names or shapes differ.
-        """
+        """Overwrite a model with the averaged weights; CheckpointError if names or shapes differ."""
         fill(model_tensors(model), self.tensors, "the average")
 
     @contextmanager

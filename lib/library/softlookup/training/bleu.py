@@ -20,17 +20,9 @@ class Bleu:
 def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Bleu:
     """Score translations against one reference each: cased, on whole sentences as a reader sees them, tokenizer 13a.
 
-    Args:
-        hypotheses: The translations, detokenized.
-        references: A person's translation of the same sentences, untouched.
-
-    Returns:
-        The corpus score and its signature.
-
-    Raises:
-        ValueError: If there are no sentences, or not one reference for each translation.
-        TypeError: If one string is given for several.
-        ImportError: If sacrebleu is not installed.
+    Hypotheses are detokenized, references a person's translations, untouched. ValueError if there are no sentences, or
+    not one reference for each translation; TypeError if one string is passed for several; ImportError if sacrebleu is
+    not installed.
 
     Source: Papineni et al. 2002; Post 2018 (why the signature).
     """

@@ -24,10 +24,7 @@ Result = TypeVar("Result")
 
 @runtime_checkable
 class StepRecorder(Protocol):
-    """What a step is recorded with: CUDA graphs, or what stands in for them.
-
-    Book: 09_training_more.html#training-more-gpu.
-    """
+    """What a step is recorded with: CUDA graphs, or what stands in for them."""
 
     def aside(self, work: Callable[[], Result]) -> Result:
         """Do the work as it is, where recordings are made."""
@@ -45,7 +42,6 @@ class GraphRecorder:
         device: The GPU.
 
     Source: the PyTorch documentation, "CUDA semantics", on CUDA graphs.
-    Book: 09_training_more.html#training-more-gpu.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -103,8 +99,6 @@ def recorder_for(device: torch.device) -> StepRecorder | None:
 
     Returns:
         A GraphRecorder on a GPU; None elsewhere, where there is nothing to record.
-
-    Book: 09_training_more.html#training-more-gpu.
     """
     return GraphRecorder(device) if device.type == "cuda" else None
 
@@ -135,7 +129,6 @@ class CapturedStep:
     Cost: the memory of the largest step, and one copy of the gradients, which all shapes leave in the same place.
 
     Source: the PyTorch documentation, "CUDA semantics", on capturing whole networks.
-    Book: 09_training_more.html#training-more-gpu.
     """
 
     def __init__(

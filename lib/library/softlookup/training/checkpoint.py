@@ -70,16 +70,9 @@ def save_checkpoint(
 ) -> None:
     """Write all that a run needs to go on bit for bit: one safetensors file with a JSON header, never pickle.
 
-    Args:
-        path: Where to. What is there is replaced, in one move: a kill leaves the old file or the new one.
-        model: Its weights and persistent buffers.
-        optimizer: Its moments, counts and groups.
-        state: How far the run has come.
-        average: The moving average of the weights, where there is one.
-        settings: What the run was started with, as JSON; loading compares it.
-
-    Raises:
-        TypeError: If the optimizer or the settings hold something that is neither a tensor nor JSON.
+    What is at ``path`` is replaced in one move: a kill leaves the old file or the new one. ``settings`` are what the
+    run was started with, which loading compares. TypeError if the optimizer or the settings hold something that is
+    neither a tensor nor JSON.
 
     Cost: with Adam three times the weights' bytes.
     """
@@ -114,20 +107,9 @@ def load_checkpoint(
 ) -> TrainingState:
     """Put model, optimizer, average and random numbers back to where a run was.
 
-    Args:
-        path: A file of save_checkpoint.
-        model: Built as the one that was saved.
-        optimizer: Of the same class, over the same parameters.
-        average: Needed if, and only if, the run had one.
-        settings: What this run was started with; has to be what the saved one was started with.
-
-    Returns:
-        How far the run had come.
-
-    Raises:
-        FileNotFoundError: If there is no such file.
-        CheckpointError: If the file is damaged, is no checkpoint, or is one of another model, optimizer or run;
-            the message names what differs.
+    All arguments have to be as the saved ones: the model built so, the optimizer of the same class over the same
+    parameters, an average if, and only if, the run had one, and the settings. FileNotFoundError; CheckpointError, which
+    names what differs, if the file is damaged, is no checkpoint, or is one of another model, optimizer or run.
     """
     tensors, header = read_tensors(path)
     check_header(header, TrainingState, path)
@@ -157,15 +139,9 @@ def load_checkpoint(
 class Checkpoints:
     """A folder in which a run leaves its state every so many steps, and finds it again.
 
-    Args:
-        folder: Where the files are, step-00001000.safetensors and so on; best.safetensors holds the weights alone
-            of the lowest validation loss.
-        every: After how many steps a state is written; besides that one is written after each epoch.
-        keep: How many of the last states stay, at least 1.
-        settings: What decides the run (sizes, seed, rate), as JSON: going on with others is refused.
-
-    Raises:
-        ValueError: If every or keep is below 1.
+    States, step-00001000.safetensors and so on, are written each ``every`` steps and after each epoch; the last
+    ``keep`` stay; best.safetensors holds the weights alone of the lowest validation loss. ``settings`` decide the run
+    (sizes, seed, rate), as JSON: going on with others is refused. ValueError if every or keep is below 1.
     """
 
     def __init__(
@@ -203,12 +179,8 @@ class Checkpoints:
     ) -> TrainingState | None:
         """Put a run back to the last state in the folder, by load_checkpoint.
 
-        Returns:
-            How far the run had come; None where there is nothing to go on from.
-
-        Raises:
-            CheckpointError: If the last state cannot be used. An older one is not taken in silence: delete the
-                damaged file to go on from the one before.
+        Gives how far the run had come; None where there is nothing to go on from. CheckpointError if the last state
+        cannot be used: an older one is not taken in silence; delete the damaged file to go on from the one before.
         """
         for left in self.folder.glob("*.partial"):  # of a run that was killed while it wrote
             left.unlink(missing_ok=True)  # another rank may have been faster

@@ -20,13 +20,7 @@ VERSION = 1
 def check_header(header: Mapping[str, Any], state_type: type[Any], path: str | Path) -> None:
     """Refuse a header of another kind or version, and one whose fields are missing or of another type.
 
-    Args:
-        header: Any JSON object.
-        state_type: The dataclass of how far a run has come.
-        path: The file, for the message.
-
-    Raises:
-        CheckpointError: If the header cannot be used; the message names the file and the field.
+    ``state_type`` is the dataclass of how far a run has come. CheckpointError names the file and the field.
     """
     if header.get("kind") != RUN_KIND:
         kind = shortened(header.get("kind", "bare tensors"))
@@ -48,14 +42,8 @@ def check_optimizer(
 ) -> None:
     """Refuse the state of another optimizer, or options and tensors that this one cannot have.
 
-    Args:
-        optimizer: Of the run that goes on.
-        header: What check_header has let pass.
-        tensors: The optimizer's, named number/key.
-        path: The file, for the message.
-
-    Raises:
-        CheckpointError: If something differs; the message names it.
+    ``optimizer`` is that of the run that goes on, ``header`` has passed check_header, ``tensors`` are the file's, named
+    number/key. CheckpointError names what differs.
     """
     if header["class"] != type(optimizer).__name__:
         raise CheckpointError(
@@ -90,13 +78,8 @@ def check_optimizer(
 def check_random(header: Mapping[str, Any], tensors: Mapping[str, Tensor], path: str | Path) -> None:
     """Try the states of all random numbers on generators that nobody uses.
 
-    Args:
-        header: The states of Python and numpy, which check_header has let pass.
-        tensors: Those of torch: random/torch, and random/cuda0 and so on.
-        path: The file, for the message.
-
-    Raises:
-        CheckpointError: If a generator does not take its state.
+    The header, which has passed check_header, has the states of Python and numpy, ``tensors`` those of torch:
+    random/torch, random/cuda0 and so on. CheckpointError if a generator does not take its state.
     """
     n_cuda = sum(name.startswith("random/cuda") for name in tensors)
     try:

@@ -34,19 +34,9 @@ def shown_run(
 ) -> int:
     """Run a training with a progress bar, until its end, its minutes or Ctrl-C.
 
-    Args:
-        work: The training; it is given the display, and what to tell each step.
-        out: Its folder.
-        steps: How many steps it has.
-        minutes: After how long to stop at the next state that is kept; None goes on to the end.
-        console: Where to write; None means the terminal.
-
-    Returns:
-        The exit status: 0 at the end or when the minutes are over, 1 where one of several processes was killed, 130
-        after Ctrl-C.
-
-    Raises:
-        ValueError: If out is a file.
+    ``work`` is given the display, and what to tell each step. After ``minutes`` it stops at the next state that is
+    kept; None: at the end. Console None is the terminal. Gives the exit status: 0 at the end or when the minutes are
+    over, 1 where one of several processes was killed, 130 after Ctrl-C. ValueError if out is a file.
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file: name a folder for the model")
@@ -90,14 +80,7 @@ def _how_to_go_on(why: str, out: Path) -> str:
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turn what the user can mend into one kind of error.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        TrainingRefused: In place of what tells of a wrong file, folder, number or of a run that diverged.
-    """
+    """Raise TrainingRefused in place of what the user can mend: a wrong file, folder or number, a run that diverged."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError, ValueError, DivergedError) as error:
@@ -105,16 +88,7 @@ def refusing() -> Iterator[None]:
 
 
 def check_device(device: str, minutes: float | int | None, devices: int = 1) -> None:
-    """Refuse a device that is not here, and a time that is none.
-
-    Args:
-        device: Where to train.
-        minutes: After how long to stop.
-        devices: How many of them.
-
-    Raises:
-        ValueError: If one of them is no such thing.
-    """
+    """Refuse a device that is not here, a time that is none and so many devices, with a ValueError."""
     if minutes is not None and not minutes > 0:
         raise ValueError(f"minutes is {minutes}: give a number above 0")
     try:

@@ -37,9 +37,8 @@ class Batch:
         source_ids: The sentences to be read; None for a model that only goes on writing.
         pad_id: The id of padding, on both sides.
 
-    Raises:
-        ValueError: If a side is empty or no rectangle, or the sides differ in their number of rows.
-        TypeError: If ids are not integers.
+    ValueError if a side is empty or no rectangle, or the sides differ in their number of rows; TypeError if ids are not
+    integers.
     """
 
     target_ids: Int[Tensor, "B T"]
@@ -72,11 +71,7 @@ class Batch:
     def pieces(self, room: int | None) -> list["Batch"]:
         """Cut the batch into parts of at most so many ids, or of one row where a row has more.
 
-        Args:
-            room: The most ids of a part, padding counted; None leaves the batch whole.
-
-        Returns:
-            The parts, whose rows are those of the batch in their order.
+        Padding counts; None leaves the batch whole. The rows stay in their order.
         """
         rows = len(self.target_ids)
         if room is None or self.size <= room:
@@ -92,11 +87,7 @@ class Batch:
         Lengths become multiples of SHAPE, the target's without its last id, which no model reads; the number of rows
         is rounded up in steps of an eighth of it or less. New rows have no labels.
 
-        Args:
-            longest: What the model can read at most; None for any length.
-
-        Returns:
-            A batch with the same labels, on the same device.
+        ``longest`` is what the model can read at most, None any length. The labels stay the same, and the device.
         """
         rows, width = self.target_ids.shape
         more = _up(rows, max(1, 2 ** (rows.bit_length() - 4))) - rows
@@ -112,12 +103,7 @@ class Batch:
     def to(self, device: torch.device | str, *, pinned: bool = False) -> "Batch":
         """Copy the batch to a device, where it is not there already.
 
-        Args:
-            device: Where the model is.
-            pinned: Copy to a GPU by way of memory that it reads by itself, without waiting for the end of the copy.
-
-        Returns:
-            A batch with the same ids.
+        ``pinned``: to a GPU by way of memory that it reads by itself, without waiting for the end of the copy.
         """
 
         def moved(ids: Tensor) -> Tensor:
@@ -142,9 +128,7 @@ class Batches(Protocol):
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
         """Give the batches of an epoch in their order.
 
-        Args:
-            epoch: Which epoch, the first being 0.
-            start: How many batches to leave out, having been used already.
+        The first epoch is 0; ``start`` batches, which have been used already, are left out.
         """
         ...
 
@@ -154,16 +138,7 @@ def encode_pairs(
 ) -> list[IdPair]:
     """Turn sentence pairs into ids: an end token on the source, start and end on the target.
 
-    Args:
-        pairs: Source and target sentences.
-        source_tokenizer: For the source.
-        target_tokenizer: For the target; None means the same one, with a vocabulary shared by both languages.
-
-    Returns:
-        Source and target ids of each pair, in the order given.
-
-    Raises:
-        ValueError: If there are no pairs.
+    Target tokenizer None is the source's, with a vocabulary shared by both languages. ValueError if there are no pairs.
     """
     if not pairs:
         raise ValueError("there are no sentence pairs; wanted at least one")
@@ -179,14 +154,9 @@ def redrawn(
 ) -> Callable[[int], list[IdPair]]:
     """Cut the sentences into other pieces in every epoch: what BucketedBatches takes as resegment.
 
-    Args:
-        source_pool: The source sentences, an end token after each.
-        target_pool: Their translations in the same order, start and end tokens around each.
-        seed: Where the cuts come from, together with the epoch's number.
-
-    Returns:
-        A function of the epoch that gives the pairs' ids, the same whenever it is asked for the same epoch. It
-        raises ValueError if the pools differ in their number of sentences.
+    An end token is behind each source sentence, start and end tokens are around each target, in the same order. The
+    function gives the same ids whenever it is called for the same epoch; they come from it and the seed. It raises
+    ValueError if the pools differ in their number of sentences.
 
     Source: Provilkov et al. 2020.
     """
@@ -204,15 +174,7 @@ def redrawn(
 def drop_long(pairs: Sequence[IdPair], max_length: int) -> tuple[list[IdPair], int]:
     """Leave out the pairs that a model with a limited length could not take, and say how many.
 
-    Args:
-        pairs: Source and target ids.
-        max_length: How many ids either side may have.
-
-    Returns:
-        The pairs that fit, and the number of those that do not.
-
-    Raises:
-        ValueError: If none fits.
+    ``max_length`` is how many ids either side may have. ValueError if none fits.
     """
     remaining = [pair for pair in pairs if max(map(len, pair)) <= max_length]
     if not remaining:
@@ -223,15 +185,7 @@ def drop_long(pairs: Sequence[IdPair], max_length: int) -> tuple[list[IdPair], i
 def make_batch(pairs: Sequence[IdPair], pad_id: int) -> Batch:
     """Lay pairs side by side as one batch, each side padded to its longest sentence.
 
-    Args:
-        pairs: Source and target ids.
-        pad_id: The id to fill up with.
-
-    Returns:
-        The batch, on the CPU.
-
-    Raises:
-        ValueError: If there are no pairs.
+    The batch is on the CPU. ValueError if there are no pairs.
     """
     sources, targets = zip(*pairs, strict=True) if pairs else ((), ())
     return Batch(torch.from_numpy(pad(targets, pad_id)), torch.from_numpy(pad(sources, pad_id)), pad_id)
@@ -244,16 +198,9 @@ class BucketedBatches:
     come many to a batch. Which pairs meet, and the order of the batches, are drawn anew each epoch, from the seed
     and the epoch's number alone: so a run can be taken up again anywhere, and sees what it would have seen.
 
-    Args:
-        pairs: Source and target ids, start and end tokens included.
-        pad_id: The id of padding.
-        tokens_per_batch: The most padded tokens of a batch, both sides together.
-        seed: Where the order comes from.
-        resegment: A function of the epoch that cuts the same pairs into other pieces (byte-pair dropout); has to
-            give the same pieces whenever it is asked for the same epoch. None: the same ids each epoch.
-
-    Raises:
-        ValueError: If there are no pairs, or the longest does not fit into a batch by itself.
+    Start and end tokens are included in the pairs; ``tokens_per_batch`` counts padding, both sides together.
+    ``resegment`` cuts the same pairs into other pieces for each epoch (byte-pair dropout), always the same for the same
+    epoch; None: the same ids. ValueError if there are no pairs, or the longest does not fit into a batch by itself.
 
     Source: Vaswani et al. 2017, section 5.1 (batches by approximate length); Provilkov et al. 2020 (dropout).
     """
@@ -279,9 +226,8 @@ class BucketedBatches:
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
         """Give the batches of an epoch, on the CPU.
 
-        Raises:
-            ValueError: If epoch or start is negative, start is beyond the last batch, or resegment gives another
-                number of pairs, or one that does not fit into a batch.
+        ValueError if epoch or start is negative, start is beyond the last batch, or resegment gives another number of
+        pairs, or one that does not fit into a batch.
         """
         pairs = self.pairs
         if self.resegment is not None:
@@ -300,15 +246,8 @@ class PlainBatches:
 
     Each batch is padded to its own longest sentence, which with sentences of all lengths is much padding.
 
-    Args:
-        pairs: Source and target ids, start and end tokens included.
-        pad_id: The id of padding.
-        rows: How many pairs a batch has; the last one of an epoch may have fewer.
-        seed: Where the order comes from.
-        shuffle: False keeps the order given, for measuring.
-
-    Raises:
-        ValueError: If there are no pairs, or rows is below 1.
+    Start and end tokens are included in the pairs; the last batch of an epoch may have fewer ``rows``; shuffle False
+    keeps the order, for measuring. ValueError if there are no pairs, or rows is below 1.
     """
 
     def __init__(self, pairs: Sequence[IdPair], *, pad_id: int, rows: int, seed: int = 0, shuffle: bool = True) -> None:
@@ -320,8 +259,7 @@ class PlainBatches:
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
         """Give the batches of an epoch, on the CPU.
 
-        Raises:
-            ValueError: If epoch or start is negative, or start is beyond the last batch.
+        ValueError if epoch or start is negative, or start is beyond the last batch.
         """
         order = np.arange(len(self.pairs))
         if self.shuffle:

@@ -69,9 +69,8 @@ def place_of(model: nn.Module) -> tuple[int, int]:
 class SharedLoss(nn.Module):
     """The summed loss of this rank's share, such that the mean of all ranks' gradients is that of the whole batch.
 
-    Args:
-        model: Whole, or cut by shard or grid.cut_layers.
-        objective: (model, batch, epsilon) to the sum of losses over a batch's labels.
+    The model is whole, or cut by shard or grid.cut_layers; ``objective`` takes (model, batch, epsilon) to the sum of
+    losses over a batch's labels.
     """
 
     def __init__(self, model: nn.Module, objective: Callable[[nn.Module, Batch, float], Tensor]) -> None:
@@ -89,10 +88,8 @@ class SharedLoss(nn.Module):
 def joined(model: nn.Module, objective: Callable[[nn.Module, Batch, float], Tensor]) -> nn.Module:
     """Give the loss of a rank's share, whose backward pass leaves the gradient of the whole batch on the model.
 
-    Args:
-        model: On this rank's device; a model that shard has cut sends its own messages. One that grid.cut_layers has
-            cut needs grid.add_gradients after the backward pass.
-        objective: See SharedLoss.
+    ``objective`` as in SharedLoss. The model is on this rank's device; one that shard has cut sends its own messages,
+    one that grid.cut_layers has cut needs grid.add_gradients after the backward pass.
     """
     loss = SharedLoss(model, objective)
     if any(hasattr(parameter, "full_tensor") for parameter in model.parameters()):
@@ -103,8 +100,7 @@ def joined(model: nn.Module, objective: Callable[[nn.Module, Batch, float], Tens
 def shard(model: nn.Module) -> None:
     """Cut a model's weights among all ranks, layer by layer, each gathered where it computes; before its optimizer.
 
-    Args:
-        model: The same on all ranks. Call it by its forward method from now on.
+    It is the same on all ranks; call it by its forward method from now on.
 
     Source: Rajbhandari et al. 2020 (ZeRO, stage 3); Zhao et al. 2023 (FSDP).
     """
@@ -149,18 +145,10 @@ def run_on_ranks(work: Work, world: int, device: str, hear: Callable[[Any], None
 
     nccl has not been tried: no machine with two GPUs was at hand.
 
-    Args:
-        work: Called on each rank with its device and with tell; it can be pickled. What rank 0 tells is heard here.
-        world: How many processes.
-        device: cpu, or cuda for a GPU each.
-        hear: Called here with what rank 0 tells, in its order. If it raises, the processes are ended.
-
-    Returns:
-        What rank 0 returned.
-
-    Raises:
-        RankLostError: If a process is killed, or ends before all have.
-        Exception: What a rank raised first.
+    ``work`` can be pickled, and is called on each of ``world`` ranks with its device and with tell; ``hear`` is called
+    here with what rank 0 tells, in its order, and ends the processes if it raises. ``device`` is cpu, or cuda for a GPU
+    each. Gives what rank 0 returned, or raises what a rank raised first; RankLostError if a process is killed, or ends
+    before all have.
     """
     context = get_context("spawn")
     reader, writer = context.Pipe(duplex=False)

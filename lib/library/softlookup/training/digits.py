@@ -30,11 +30,8 @@ class Digits:
 def load_digits() -> Digits:
     """Read the 1797 pictures and part them: 360 to test on, drawn with seed 13, the others to learn from.
 
-    Returns:
-        The two parts. The same 13 people wrote both, so the test says nothing of other people's hands.
-
-    Raises:
-        ModuleNotFoundError: If scikit-learn is not installed.
+    The same 13 people wrote both parts, so the test says nothing of other people's hands. ModuleNotFoundError if
+    scikit-learn is not installed.
 
     Source: Alpaydin & Kaynak 1998, the test part of their data, as scikit-learn gives it.
     """
@@ -60,12 +57,7 @@ def digit_vit() -> ViT:
 def shifted(images: Tensor, chance: torch.Generator) -> Tensor:
     """Move half of the pictures by up to one pixel in both directions, with paper coming in from outside.
 
-    Args:
-        images: Pictures (B, 1, height, width).
-        chance: Where the draws come from.
-
-    Returns:
-        As many pictures of the same size.
+    Pictures are (B, 1, height, width); the draws come from ``chance``.
     """
     height, width = images.shape[2:]
     around = F.pad(images, (1, 1, 1, 1))
@@ -89,17 +81,9 @@ def train_on_digits(
 ) -> Iterator[float]:
     """Train on the digits, and give the loss of each epoch.
 
-    Args:
-        model: From pictures to logits.
-        digits: The data.
-        seed: Draws the batches, the shifts and the dropout.
-        epochs: How often all pictures are gone through.
-        batch: Pictures at once.
-        rate: The highest learning rate.
-        seen: What is done to the pictures before the model sees them, such as a fixed shuffling of pixels.
-
-    Yields:
-        The mean loss of each epoch, in nats.
+    ``model`` goes from pictures to logits; ``seed`` draws batches, shifts and dropout; ``rate`` is the highest learning
+    rate; ``seen`` is done to the pictures before the model sees them, such as a fixed shuffling of pixels. The loss is
+    a mean, in nats.
     """
     torch.manual_seed(seed)
     chance = torch.Generator().manual_seed(seed)
@@ -128,13 +112,7 @@ def train_on_digits(
 def accuracy(model: nn.Module, images: Tensor, labels: Tensor) -> float:
     """Say which share of pictures is read rightly.
 
-    Args:
-        model: From pictures to logits; it is left in its evaluation mode.
-        images: Pictures.
-        labels: What they show.
-
-    Returns:
-        A share from 0 to 1.
+    The share is from 0 to 1; the model, from pictures to logits, is left in its evaluation mode.
     """
     model.eval()
     return float((model(images).argmax(dim=-1) == labels).double().mean())

@@ -55,18 +55,12 @@ _KNOWN = SIZES | {
 class FastLoss:
     """Computes the label-smoothed loss of a Transformer, ready for backward().
 
-    Args:
-        model: An encoder-decoder with tied embeddings, and positions that are added to them or none.
-        epsilon: Label smoothing, eps/V on all classes.
-        consistency: While training, each batch is passed twice with other numbers dropped, and this much of the two
-            passes' disagreement is added (R-Drop; its alpha is twice this). 0 passes it once.
-        dtype: What matrix products are done in.
-        chunk: How many tokens' logits are held at once.
+    The model has tied embeddings, and positions that are added to them or none; smoothing puts eps/V on all classes;
+    ``dtype`` is that of matrix products; ``chunk`` tokens' logits are held at once. TypeError if it is no Transformer,
+    or no floating-point dtype; ValueError for a number out of range or a part, which is named, that is not known here.
 
-    Raises:
-        TypeError: If the model is no Transformer, or dtype no floating-point dtype.
-        ValueError: If the model has parts that this path does not know (the message names them), or a number is out
-            of range.
+    With ``consistency``, while training, each batch is passed twice with other numbers dropped, and this much of the
+    two passes' disagreement is added (R-Drop; its alpha is twice this).
     """
 
     def __init__(
@@ -89,18 +83,9 @@ class FastLoss:
     ) -> Float[Tensor, ""]:
         """Give the mean loss of a token.
 
-        Args:
-            source_ids: The sentences, filled up with pad_id on the right.
-            inputs: What the decoder is given, filled up with pad_id on the right.
-            labels: What it should say, filled up with pad_id.
-
-        Returns:
-            The smoothed cross-entropy in nats, a mean over the labels that are not padding.
-
-        Raises:
-            ValueError: If sizes differ, ids have no row, a sentence is too long or holds nothing but padding, or all
-                labels are padding.
-            TypeError: If ids are not whole numbers.
+        All ids are filled up with pad_id on the right. It is the smoothed cross-entropy in nats, a mean over the labels
+        that are not padding. ValueError if sizes differ, ids have no row, a sentence is too long or holds nothing but
+        padding, or all labels are padding; TypeError if ids are not whole numbers.
         """
         model, pad_id = self.model, self.model.config.pad_id
         self._check_ids(source_ids, inputs, labels)
@@ -135,8 +120,7 @@ class FastLoss:
     def summed(self, batch: Batch) -> Float[Tensor, ""]:
         """Give the summed loss of a batch on the model's device, in the form that the training loop asks for.
 
-        Raises:
-            ValueError: If the batch has no sources, or another id of padding than the model.
+        ValueError if the batch has no sources, or another id of padding than the model.
         """
         if batch.source_ids is None:
             raise ValueError("the batch has no source_ids: this path trains encoder-decoders")
@@ -259,8 +243,7 @@ class FastLoss:
 def quick_dtype(device: torch.device | str) -> torch.dtype:
     """Say in which dtype a device multiplies matrices quickest without losing float32's range.
 
-    Returns:
-        bfloat16 where the hardware has it, else float32.
+    It is bfloat16 where the hardware has it, else float32.
     """
     if torch.device(device).type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float32
@@ -272,11 +255,8 @@ def quick_dtype(device: torch.device | str) -> torch.dtype:
 def keep_mask(x: Float[Tensor, "..."], share: float) -> Float[Tensor, "..."]:
     """Decide for each number of x whether dropout keeps it, eight decisions from each random number.
 
-    Returns:
-        In the shape and dtype of x: 0 for the share that is dropped, rounded to a 256th, else 1 over the share kept.
-
-    Raises:
-        ValueError: If the share, rounded, is not at least 0 and below 1.
+    0 for the share that is dropped, rounded to a 256th, else 1 over the share kept. ValueError if the share, rounded,
+    is not at least 0 and below 1.
     """
     threshold = round(share * 256)
     if not 0 <= threshold < 256:

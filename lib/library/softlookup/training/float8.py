@@ -24,7 +24,7 @@ class Float8Products(TorchFunctionMode):
     A GPU since Hopper does such products at twice the rate of bfloat16; elsewhere they are imitated: the same rounding,
     and no gain.
 
-    Source: Micikevicius et al. 2022 (FP8 formats for deep learning). Book: 09_training_more.html#training-more-half.
+    Source: Micikevicius et al. 2022 (FP8 formats for deep learning).
     """
 
     def __torch_function__(

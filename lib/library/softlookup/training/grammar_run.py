@@ -72,15 +72,9 @@ def grammar_splits(
 ) -> tuple[list[Pair], list[Pair], list[Pair]]:
     """Draw sentences to learn from, to choose by and to be judged by; none comes twice.
 
-    Args:
-        n_pairs: How many are drawn in all.
-        seed: The same seed gives the same sentences.
-        n_validation: How many of them to choose by.
-        n_test: How many of them to be judged by.
-        max_words: Longer sentences, on either side, are left out of those drawn.
-
-    Raises:
-        ValueError: If a number is below 1, or too few sentences are short enough to leave one to learn from.
+    The numbers to choose by and to be judged by are taken from n_pairs, and so are sentences of more than ``max_words``
+    on either side, which are left out. The same seed gives the same sentences. ValueError if a number is below 1, or
+    too few are short enough to leave one to learn from.
     """
     if min(n_validation, n_test) < 1:
         raise ValueError(f"n_validation is {n_validation}, n_test {n_test}; wanted at least 1 of each")
@@ -113,23 +107,10 @@ def train_on_grammar(
     The look that is read as an alignment, and the best weights, are chosen on the validation sentences; the test
     sentences are looked at once, at the end, by the weights as they were written.
 
-    Args:
-        folder: Where the translator goes; see train_translator. The report is written there as grammar.json.
-        recipe: What decides the run; None means grammar_recipe().
-        n_pairs: How many sentences are drawn; see grammar_splits.
-        n_validation: How many of them to choose by.
-        n_test: How many of them to be judged by.
-        max_words: Longer ones are left out.
-        device: Where to train.
-        note: Told in a line what is worth a line.
-        every: After how many steps the run's state is written.
-        **run: What else train_translator takes: devices, sharded, tensor and on_step.
-
-    Returns:
-        How good it is.
-
-    Raises:
-        ValueError: If too few sentences are left, or as in train_translator.
+    Numbers as in grammar_splits. The translator goes into ``folder`` (see train_translator), and the report as
+    grammar.json; recipe None is grammar_recipe(); ``note`` gets lines worth reading; the state is written each
+    ``every`` steps; ``run`` has what else train_translator takes: devices, sharded, tensor, on_step. ValueError if too
+    few sentences are left, or as there.
 
     Cost: with the default recipe about 70 s on one core with bfloat16 products.
     """

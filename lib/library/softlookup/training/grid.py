@@ -29,15 +29,10 @@ def cut_layers(model: nn.Module, tensor: int) -> None:
     pass. Call the model by its forward method from now on; gradients are those of this rank's rows of the batch until
     ``add_gradients`` is called.
 
-    Args:
-        model: The same on all ranks.
-        tensor: How many ranks divide a layer; a divisor of the number of ranks.
+    The model is the same on all ranks. ValueError if ``tensor`` does not divide ranks, heads or hidden units, or an
+    attention layer has parts that are not divided here: norms of queries and keys, sinks, or relative positions.
 
-    Raises:
-        ValueError: If the ranks, heads or hidden units cannot be divided by tensor, or an attention layer has parts
-            that are not divided here: norms of queries and keys, sinks, or relative positions.
-
-    Source: Shoeybi et al. 2019 (Megatron-LM), section 3. Book: 19_many_devices.html#many-devices-together.
+    Source: Shoeybi et al. 2019 (Megatron-LM), section 3.
     """
     world = torch.distributed.get_world_size()
     if tensor < 1 or world % tensor:

@@ -25,17 +25,9 @@ def load_grown(model: Transformer, path: str | Path) -> bool:
     to what passes by them; new hidden units of a feed-forward network have random weights in and zeros out. What ends
     in zeros learns in the first step already, and what stands before it from the second on.
 
-    Args:
-        model: A pre-LN model with its random weights: they stay where nothing else is said.
-        path: The file of the smaller model's weights. D, N, the vocabulary and all the rest are the same; L and F
-            may be smaller.
-
-    Returns:
-        Whether anything is new in the model.
-
-    Raises:
-        FileNotFoundError: If there is no such file.
-        CheckpointError: If the weights are those of another kind of model, or of a larger one. Nothing is changed then.
+    The model is pre-LN; its random weights stay where nothing else is said. In the file L and F may be smaller, all
+    else is the same. Gives whether anything is new. FileNotFoundError; CheckpointError, with nothing changed, if the
+    weights are of another kind of model, or of a larger one.
     """
     had, _ = read_tensors(path)
     targets = model_tensors(model)

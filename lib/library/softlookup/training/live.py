@@ -18,12 +18,7 @@ EVERY = 50
 class LiveCurve:
     """Shows a run as HTML in a notebook; call it with each step's Progress.
 
-    Args:
-        total_steps: How many steps the run has.
-        seconds: How long to wait between two pictures.
-
-    Raises:
-        ValueError: If total_steps is below 1.
+    ``seconds`` is how long to wait between two pictures. ValueError if total_steps is below 1.
     """
 
     def __init__(self, total_steps: int, seconds: float = 0.5) -> None:
@@ -88,14 +83,9 @@ class LiveCurve:
 def watch_grammar_run(folder: str | Path, recipe: Recipe | None = None, **sizes: Any) -> Translator:
     """Train a small translator on the generated grammar, and show it live; a run that was interrupted goes on.
 
-    Args:
-        folder: Where the run and the translator go.
-        recipe: What decides the run; None takes that of ``grammar_run``: 800 steps, one to two minutes on two cores.
-        **sizes: Handed on to ``train_on_grammar``: n_pairs, n_validation, n_test, max_words.
-
-    Raises:
-        KeyboardInterrupt: If it is interrupted; the words say how to go on.
-        ValueError: If a size is too small.
+    Recipe None takes that of ``grammar_run``: 800 steps, one to two minutes on two cores; ``sizes`` are
+    train_on_grammar's n_pairs, n_validation, n_test, max_words. ValueError if a size is too small; KeyboardInterrupt,
+    which says how to go on, if it is interrupted.
     """
     recipe = grammar_recipe() if recipe is None else recipe
     curve = LiveCurve(recipe.steps)

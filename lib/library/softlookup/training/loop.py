@@ -54,16 +54,9 @@ class Progress:
 def summed_loss(model: nn.Module, batch: Batch, epsilon: float) -> Float[Tensor, ""]:
     """Teach one batch: show the sentences so far, and sum the surprise at each next word.
 
-    Args:
-        model: Called as model(source_ids, inputs), or as model(inputs) where the batch has no source.
-        batch: On the model's device.
-        epsilon: The share of label smoothing.
-
-    Returns:
-        The sum over the labels that are no padding, in nats.
-
-    Raises:
-        ValueError: If the model has another id of padding than the batch.
+    Called as model(source_ids, inputs), or model(inputs) without a source, on the model's device. The sum, in nats, is
+    over the labels that are no padding; ``epsilon`` is the share of label smoothing. ValueError if the model has
+    another id of padding.
     """
     pad_id = getattr(getattr(model, "config", None), "pad_id", batch.pad_id)
     if pad_id != batch.pad_id:
@@ -190,16 +183,8 @@ def train(
 def validation_loss(model: nn.Module, batches: Batches, *, autocast: torch.dtype | None = None) -> float:
     """Measure the loss for each token on data that is not trained on, without dropout and without smoothing.
 
-    Args:
-        model: It is put back into the mode that it was in.
-        batches: Their epoch 0 is measured.
-        autocast: As in train.
-
-    Returns:
-        Nats for each label; exp of it is the perplexity.
-
-    Raises:
-        ValueError: If there are no batches.
+    In nats for each label of epoch 0; exp of it is the perplexity. The model is put back into the mode that it was in.
+    ValueError if there are no batches.
     """
     device = _device_of(model)
     was_training = model.training

@@ -33,7 +33,7 @@ class MasterWeights:
 
     Cost: 2 + 4 bytes a parameter, where autocast keeps 4 and makes the other 2 anew in each step.
 
-    Source: Micikevicius et al. 2018, section 3.1. Book: 09_training_more.html#training-more-half.
+    Source: Micikevicius et al. 2018, section 3.1.
     """
 
     def __init__(self, model: nn.Module, dtype: torch.dtype = torch.bfloat16) -> None:

@@ -20,19 +20,11 @@ def orthogonalise(
 
     By Newton-Schulz steps X <- a X + (b G + c G^2) X with G = X X^T: products alone, no decomposition.
 
-    Args:
-        matrix: What to change; of U S V^T about U V^T is left.
-        steps: How many steps; five bring values of at least 0.002 times the matrix's norm (the root of the sum of all
-            squares) to between 0.68 and 1.2. Smaller ones grow, and stay below.
-        dtype: What to compute in.
+    Of U S V^T about U V^T is left, in ``dtype``, in which it is computed. Five steps bring values of at least 0.002
+    times the matrix's norm (the root of the sum of all squares) to between 0.68 and 1.2; smaller ones grow, and stay
+    below. ValueError if it is no matrix, or steps is below 1.
 
-    Returns:
-        The new matrix, in dtype.
-
-    Raises:
-        ValueError: If it is no matrix, or steps is below 1.
-
-    Source: Jordan et al. 2024 (Muon). Book: 15_what_changed_parts.html#what-changed-muon.
+    Source: Jordan et al. 2024 (Muon).
     """
     if matrix.ndim != 2:
         raise ValueError(f"matrix has shape {tuple(matrix.shape)}; wanted two axes")
@@ -52,15 +44,11 @@ def orthogonalise(
 def shape_factor(shape: tuple[int, int] | torch.Size, kind: Shape = "original") -> float:
     """Say what the rate of a matrix is multiplied by, so that one rate suits matrices of all shapes.
 
-    Args:
-        shape: Rows and columns, as torch's optimiser counts them.
-        kind: original, sqrt(max(1, rows / columns)); match_rms_adamw, 0.2 sqrt(max(rows, columns)), which makes steps
-            as large as AdamW's.
+    The shape is rows and columns, as torch's optimiser counts them. original is sqrt(max(1, rows / columns));
+    match_rms_adamw is 0.2 sqrt(max(rows, columns)), which makes steps as large as AdamW's. ValueError if there are not
+    two sizes, or for another kind.
 
-    Raises:
-        ValueError: If the shape has not two sizes, or the kind is unknown.
-
-    Source: Jordan et al. 2024; Liu et al. 2025 (arXiv 2502.16982). Book: 15_what_changed_parts.html#what-changed-muon.
+    Source: Jordan et al. 2024; Liu et al. 2025 (arXiv 2502.16982).
     """
     if len(shape) != 2:
         raise ValueError(f"shape is {tuple(shape)}; wanted rows and columns")
@@ -87,23 +75,11 @@ def muon_step(
 
     The average of the gradients is brought up to date, looked at one step ahead (Nesterov), and orthogonalised.
 
-    Args:
-        weight: The matrix.
-        gradient: Its gradient.
-        average: The running average of its gradients; zeros before the first step.
-        rate: The learning rate.
-        momentum: How much of the average stays.
-        weight_decay: What share of the weight, times the rate, is taken away.
-        kind: As in shape_factor.
-        dtype: What to orthogonalise in.
+    ``average`` is zeros before the first step, and ``momentum`` of it stays; ``weight_decay`` times the rate of the
+    weight is taken away; ``dtype`` is what to orthogonalise in. Gives the new weight and average; the old ones stay.
+    ValueError if it is no matrix, the three shapes differ, or the kind is unknown.
 
-    Returns:
-        The new weight and the new average; the old ones stay as they were.
-
-    Raises:
-        ValueError: If it is no matrix, if the three shapes differ, or the kind is unknown.
-
-    Source: Jordan et al. 2024; Liu et al. 2025 (arXiv 2502.16982). Book: 15_what_changed_parts.html#what-changed-muon.
+    Source: Jordan et al. 2024; Liu et al. 2025 (arXiv 2502.16982).
     """
     if not weight.shape == gradient.shape == average.shape:
         shapes = ", ".join(str(tuple(x.shape)) for x in (weight, gradient, average))
@@ -118,18 +94,10 @@ def muon_step(
 def muon_groups(model: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
     """Divide a model's parameters between Muon and AdamW.
 
-    Args:
-        model: A model of ``softlookup.model``, or any other.
-
-    Returns:
-        The matrices of hidden layers, for Muon; and for AdamW tables of embeddings, the output matrix, vectors, and
-        stacks of matrices, of which torch's Muon takes none.
-
-    Raises:
-        ValueError: If the model has no hidden matrix.
+    Gives the matrices of hidden layers, for Muon; and for AdamW tables of embeddings, the output matrix, vectors, and
+    stacks of matrices, of which torch's Muon takes none. ValueError if there is no hidden matrix.
 
     Source: Jordan et al. 2024 (embeddings and the output belong to AdamW).
-    Book: 15_what_changed_parts.html#what-changed-muon.
     """
     ends = {
         id(weight)

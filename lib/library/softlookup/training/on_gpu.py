@@ -22,8 +22,6 @@ class Card:
         free_bytes: Memory that nobody uses.
         has_bfloat16: Whether it multiplies in bfloat16.
         has_compiler: Whether torch's compiler can write for it here.
-
-    Book: 09_training_more.html#training-more-gpu.
     """
 
     name: str
@@ -41,8 +39,6 @@ class TrainingPlan:
         compiled: Whether torch compiles the plain model.
         captured: Whether steps are recorded as CUDA graphs.
         sentence: What was chosen and why, in one line; empty on a CPU.
-
-    Book: 09_training_more.html#training-more-gpu.
     """
 
     plain: bool
@@ -59,8 +55,6 @@ def card_of(device: torch.device | str) -> Card | None:
 
     Returns:
         The card; None if the device is no GPU.
-
-    Book: 09_training_more.html#training-more-gpu.
     """
     device = torch.device(device)
     if device.type != "cuda":
@@ -83,8 +77,6 @@ def training_plan(
 
     Returns:
         The plan, with its reasons.
-
-    Book: 09_training_more.html#training-more-gpu.
     """
     if card is None:
         return TrainingPlan(plain=False, compiled=False, captured=False, sentence="")
@@ -118,8 +110,6 @@ def default_recipe(card: Card | None, folder: Path) -> Recipe:
 
     Raises:
         ValueError: If the run's settings.json cannot be used; the message names it.
-
-    Book: 09_training_more.html#training-more-gpu.
     """
     recipe, settings = Recipe(), folder / "run" / "settings.json"
     if settings.is_file():
@@ -142,8 +132,6 @@ def batch_that_fits(recipe: Recipe, free_bytes: int) -> int:
 
     Returns:
         The recipe's tokens_per_batch, doubled as often as fits, at most to MOST_TIMES as many.
-
-    Book: 09_training_more.html#training-more-gpu.
     """
     tokens = recipe.tokens_per_batch
     while 2 * tokens <= MOST_TIMES * recipe.tokens_per_batch and 2 * tokens * bytes_per_token(recipe) <= free_bytes / 2:
@@ -160,7 +148,5 @@ def bytes_per_token(recipe: Recipe) -> int:
     Returns:
         Bytes: in each layer the inputs of norms and products, queries, keys, values and dropout's masks of two
         attentions, and the hidden units twice, all in float32.
-
-    Book: 09_training_more.html#training-more-gpu.
     """
     return 4 * recipe.n_layers * (24 * recipe.d_model + 4 * recipe.d_hidden)

@@ -11,15 +11,8 @@ from torch import Tensor
 def of_logits(logits: Tensor, labels: Tensor, counted: Tensor, epsilon: float, with_gradient: bool) -> Tensor:
     """Give the losses of rows of logits, summed; their gradient, p - eps/V - (1 - eps) at the label, takes their place.
 
-    Args:
-        logits: (n, V). With with_gradient they are written over: a large vocabulary's have no room twice.
-        labels: The right columns, (n,).
-        counted: Which rows count, (n,).
-        epsilon: Label smoothing.
-        with_gradient: Whether the gradient is wanted.
-
-    Returns:
-        The loss.
+    Logits are (n, V), written over only with ``with_gradient``: a large vocabulary's have no room twice. Labels, the
+    right columns, and ``counted``, which rows count, are (n,); ``epsilon`` is label smoothing.
     """
     z = logits.to(torch.promote_types(logits.dtype, torch.float32))
     log_sum = z.logsumexp(dim=-1)

@@ -64,12 +64,8 @@ class OwnRun:
     def translate(self, sentence: str, longest: int = 20) -> str:
         """Translate greedily, word by word.
 
-        Args:
-            sentence: In English, of words of the grammar; others are read as unknown.
-            longest: The most words that are written.
-
-        Returns:
-            What the model writes, words parted by spaces.
+        The sentence is English; words that are not of the grammar are read as unknown. At most ``longest`` words are
+        written, parted by spaces.
         """
         self.model.eval()
         source = torch.tensor([[*(self.english.get(word, UNKNOWN) for word in english_words(sentence)), END]])
@@ -79,14 +75,7 @@ class OwnRun:
         return " ".join(self.french[i] for i in ids[1:] if i != END)
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draw the curve: the loss of each step, and the validation losses.
-
-        Args:
-            path: Where to keep it as a PNG picture too, to be handed in.
-
-        Returns:
-            A matplotlib figure; a notebook shows it as a picture.
-        """
+        """Draw the loss of each step, and the validation losses; with ``path`` also as a PNG picture to hand in."""
         from matplotlib.figure import Figure
 
         class Curve(Figure):
@@ -120,20 +109,11 @@ def train_own(
 ) -> OwnRun:
     """Train a model of one's own on sentences of the grammar. The same call goes on where an interrupted one was.
 
-    Args:
-        model_class: Made with V, D, N, F, L and the pad's id; called with source (B, S) and target (B, T) it gives
-            logits (B, T, V). Source and target share one vocabulary.
-        loss_of: From logits, labels, the pad's id and the smoothing to a loss.
-        out: A folder for the run's state; it is made if it is not there.
-        minutes: Stop after so long; None goes on to the end.
-        plan: The sizes.
-        show: Takes a line about how it goes, every `keep_every` steps.
-
-    Returns:
-        The run so far, also where it was interrupted from the keyboard.
-
-    Raises:
-        CheckpointError: If the folder holds a run of another model or plan.
+    ``model_class`` is made with V, D, N, F, L and the pad's id; called with source (B, S) and target (B, T), which
+    share a vocabulary, it gives logits (B, T, V). ``loss_of`` takes logits, labels, the pad's id and the smoothing.
+    ``out`` is made if it is missing. After ``minutes`` it stops; None: at the end. ``show`` gets a line every
+    `keep_every` steps. An interruption from the keyboard also gives the run so far. CheckpointError if the folder holds
+    a run of another model or plan.
     """
     plan = plan or OwnPlan()
     pairs = sample(plan.sentences + plan.validation, plan.seed, unique=True)

@@ -51,11 +51,7 @@ class Thing:
     shape: str
 
     def caption(self, template: int = 0) -> str:
-        """Say it in words.
-
-        Args:
-            template: Which of TEMPLATES.
-        """
+        """Say it in words, by one of TEMPLATES."""
         return TEMPLATES[template].format(colour=self.colour, shape=self.shape)
 
 
@@ -79,12 +75,7 @@ def training_things() -> tuple[Thing, ...]:
 def draw(things: Sequence[Thing], rng: np.random.Generator) -> Tensor:
     """Paint one picture of each.
 
-    Args:
-        things: What to paint.
-        rng: Draws size, place, brightness and noise.
-
-    Returns:
-        Pictures (B, 3, 16, 16), numbers from 0 to 1, float32.
+    Pictures are (B, 3, 16, 16), numbers from 0 to 1, float32; rng draws size, place, brightness and noise.
     """
     rows, columns = np.mgrid[:SIDE, :SIDE]
     made = np.empty((len(things), 3, SIDE, SIDE))
@@ -113,14 +104,8 @@ def _inside(shape: str, down: np.ndarray, across: np.ndarray) -> np.ndarray:
 def encode(captions: Sequence[str]) -> Tensor:
     """Cut captions into words, and give their ids.
 
-    Args:
-        captions: Texts of known words, parted by spaces.
-
-    Returns:
-        Ids (B, 10), with a start and an end, filled up on the right.
-
-    Raises:
-        ValueError: If a word is not in the vocabulary, or a caption is too long; the message names it.
+    Words are parted by spaces; ids are (B, 10), with a start and an end, filled up on the right. ValueError, which
+    names it, if a word is not in the vocabulary, or a caption is too long.
     """
     number = {word: i for i, word in enumerate(VOCABULARY)}
     rows = []

@@ -19,16 +19,10 @@ class PlainLoss:
     A GPU is fastest with it under autocast to bfloat16, and compiled. On a CPU it gives the same numbers, and FastLoss
     is faster.
 
-    Args:
-        model: A language model or an encoder-decoder whose head adds no bias to the logits.
-        epsilon: Label smoothing, eps/V on all classes.
-        compiled: Whether torch compiles the forward pass; an encoder-decoder's at once for batches of all shapes, but
-            for those of a few tokens, which go uncompiled.
-        chunk: How many tokens' logits are held at once; None takes what suits the device.
-
-    Raises:
-        TypeError: If the model is of another kind.
-        ValueError: If its head adds a bias, or epsilon or chunk is out of range.
+    Smoothing puts eps/V on all classes; ``chunk`` tokens' logits are held at once, None takes what suits the device.
+    ``compiled``: torch compiles the forward pass; an encoder-decoder's at once for batches of all shapes, but for those
+    of a few tokens, which go uncompiled. TypeError if it is another kind of model; ValueError if its head adds a bias,
+    or epsilon or chunk is out of range.
     """
 
     def __init__(
@@ -52,12 +46,9 @@ class PlainLoss:
     def __call__(self, *ids: Int[Tensor, "B _"], labels: Int[Tensor, "B T"]) -> Float[Tensor, ""]:
         """Give the loss of the labels, summed.
 
-        Args:
-            *ids: What the model is called with: the target's ids, or those of the source and the target.
-            labels: What it should say at each position; its pad_id where nothing is asked.
-
-        Returns:
-            The smoothed cross-entropy in nats, summed over the labels that are not padding.
+        ``ids`` are what the model is called with: the target's, or the source's and the target's; labels are its pad_id
+        where nothing is to be predicted. It is the smoothed cross-entropy in nats, summed over labels that are not
+        padding.
         """
         if not self._is_ready:
             self._is_ready = True
@@ -79,8 +70,7 @@ class PlainLoss:
     def summed(self, batch: Batch) -> Float[Tensor, ""]:
         """Give the summed loss of a batch on the model's device, in the form that the training loop asks for.
 
-        Raises:
-            ValueError: If the batch has another id of padding than the model.
+        ValueError if the batch has another id of padding than the model.
         """
         if batch.pad_id != self.model.config.pad_id:
             raise ValueError(

@@ -10,11 +10,7 @@ from softlookup.training.loop import Progress
 
 
 def describe(progress: Progress) -> str:
-    """Say in one line what happened in a step.
-
-    Returns:
-        Epoch, loss, learning rate, gradient norm and speed.
-    """
+    """Say in one line what happened in a step: epoch, loss, learning rate, gradient norm and speed."""
     return (
         f"epoch {progress.epoch + 1}  loss {progress.loss:.3f}  rate {progress.rate:.2e}  "
         f"gradient {progress.gradient_norm:.2f}  {progress.tokens_per_s:,.0f} tokens/s"
@@ -24,11 +20,8 @@ def describe(progress: Progress) -> str:
 class ProgressDisplay:
     """What show_progress lends: call it with each step's Progress, and note() what is worth a line of its own.
 
-    Args:
-        console: Where to write.
-        bar: A started bar with one task; None writes lines.
-        every: After how many steps a line is written, where there is no bar.
-        total_steps: How many steps the run has, if that is known.
+    ``bar`` is started and has one task; None writes a line after each ``every`` steps. total_steps is None if it is not
+    known.
     """
 
     def __init__(
@@ -59,16 +52,9 @@ def show_progress(
 ) -> Iterator[ProgressDisplay]:
     """Show a training run while a block lasts.
 
-    Args:
-        total_steps: How many steps the run has; None shows a bar without an end.
-        console: Where to write; None means the terminal.
-        every: Without a terminal, one line for so many steps, and for the first and the last.
-
-    Yields:
-        What to give to train as on_step; its note() writes a line above the bar.
-
-    Raises:
-        ValueError: If every is below 1.
+    Gives what train takes as on_step; its note() writes a line above the bar. total_steps None shows a bar without an
+    end, console None is the terminal; without a terminal there is a line for ``every`` steps, the first and the last.
+    ValueError if every is below 1.
     """
     if every < 1:
         raise ValueError(f"every is {every}; wanted at least 1 step")

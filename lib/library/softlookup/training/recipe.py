@@ -20,10 +20,8 @@ class RecipeFile:
     def read(cls: type[AnyRecipe], path: str | Path) -> AnyRecipe:
         """Read a recipe from a JSON file; what it does not name is as above.
 
-        Raises:
-            FileNotFoundError: If there is no such file.
-            ValueError: If the file is no JSON object, names something that no recipe has, or holds a number that is
-                out of range or no number; the message names the file.
+        FileNotFoundError; ValueError, which names the file, if it is no JSON object, names something that no recipe
+        has, or holds a number that is out of range or no number.
         """
         path = Path(path)
         try:
@@ -102,9 +100,8 @@ class Recipe(RecipeFile):
         average: The decay of the moving average of weights, which is what is kept at the end.
         seed: Where all chance comes from.
 
-    Raises:
-        TypeError: If a field is not of its kind.
-        ValueError: If a number is out of range; the message names the field, what was got and what was wanted.
+    TypeError if a field is not of its kind; ValueError, with the field, what was got and what was wanted, if a number
+    is out of range.
     """
 
     vocab_size: int = 4000
@@ -177,9 +174,8 @@ class WriterRecipe(RecipeFile):
         weight_decay: AdamW's, on matrices alone.
         seed: Where all chance comes from.
 
-    Raises:
-        TypeError: If a field is not of its kind.
-        ValueError: If a number is out of range; the message names the field, what was got and what was wanted.
+    TypeError if a field is not of its kind; ValueError, with the field, what was got and what was wanted, if a number
+    is out of range.
     """
 
     vocab_size: int = 2000

@@ -31,13 +31,8 @@ def fixed(recipe: RecipeFile) -> dict[str, Any]:
 def same_run(path: Path, recipe: RecipeFile, **data: object) -> None:
     """Write down what the run was begun with, or see that it is still the same: merges are learned before any state.
 
-    Args:
-        path: The file, settings.json in the folder of the run's states.
-        recipe: The run's.
-        data: What it learns from and is chosen by, with a name; anything that JSON can hold.
-
-    Raises:
-        CheckpointError: If the folder holds a run of another recipe or of other data, or the file cannot be read.
+    ``path`` is settings.json in the folder of the run's states; ``data`` is what it learns from and is chosen by,
+    anything that JSON can hold. CheckpointError if the recipe or the data are others, or the file cannot be read.
     """
     digests = {name: hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16] for name, content in data.items()}
     settings = fixed(recipe) | digests
@@ -84,13 +79,8 @@ def leave_model(
 ) -> None:
     """Write what a run leaves behind: its best weights in half precision, its sizes, its recipe and its curve.
 
-    Args:
-        model: Of the run's sizes; it is given the best weights.
-        folder: Where model.safetensors, config.json, recipe.json and curve.json go.
-        recipe: What decided the run.
-        best_path: The file of its best weights.
-        state: How far it has come.
-        learned_from: How much it learned from, for the curve.
+    ``model``, of the run's sizes, is given the best weights, from ``best_path``; model.safetensors, config.json,
+    recipe.json and curve.json go into ``folder``; ``learned_from`` is how much it learned from, for the curve.
     """
     load_weights(model, best_path)
     save_weights(model, folder / "model.safetensors", torch.float16)

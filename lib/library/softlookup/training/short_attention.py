@@ -31,16 +31,10 @@ class ShortAttention(torch.autograd.Function):
     ) -> Tensor:
         """Mix the values.
 
-        Args:
-            ctx: What the backward pass is handed.
-            rows: Queries (R, K*G*H); without memory_rows, keys and values beside them, (R, (K*G + 2*K)*H).
-            memory_rows: Keys and values, (R', 2*K*H), or None.
-            unseen: What is added to the scores, (K*B, G*T, S), in the dtype to compute in.
-            sizes: B, T, S, K, G, H.
-            scale: What the dot products are multiplied by.
-
-        Returns:
-            The output in rows (R, K*G*H), in their dtype; 0 in the rows that fill up.
+        ``rows`` are queries (R, K*G*H), and ``memory_rows`` keys and values (R', 2*K*H); without the latter, keys and
+        values are beside the queries, (R, (K*G + 2*K)*H). ``unseen`` (K*B, G*T, S) is added to the scores, in the dtype
+        to compute in; ``sizes`` are B, T, S, K, G, H; ``scale`` multiplies the dot products. Gives rows (R, K*G*H) in
+        their dtype, 0 in those that fill up.
         """
         b, t, s, k, g, h = sizes
         wide = unseen.dtype

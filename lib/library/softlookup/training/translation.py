@@ -106,11 +106,7 @@ def train_translator(
 
 
 def check_devices(devices: int, sharded: bool, recipe: Recipe, tensor: int = 1) -> None:
-    """Refuse numbers of devices that are none, and weights that cannot be cut.
-
-    Raises:
-        ValueError: If devices, sharded, recipe and tensor do not go together.
-    """
+    """Refuse devices, sharded, recipe and tensor that do not go together, with a ValueError."""
     if devices < 1:
         raise ValueError(f"devices is {devices}: give at least 1")
     if sharded and devices == 1:

@@ -32,19 +32,10 @@ def vocabulary_loss(
 
     Products are done in autocast's dtype where it is on, else in that of the states; sums are in float32 at least.
 
-    Args:
-        states: The vectors that the logits are made from.
-        table: One row for each of the vocabulary.
-        labels: The right rows' numbers.
-        ignored: The label of states that do not count.
-        epsilon: Label smoothing, from 0 to 1: epsilon / V on all classes.
-        chunk: How many rows' logits are held at once; None takes what suits the device (CHUNKS).
-
-    Returns:
-        The sum over the labels that count, in nats, with the gradients of states and table behind it.
-
-    Raises:
-        ValueError: If sizes or devices do not fit, or epsilon or chunk is out of range. Labels are not read.
+    ``table`` has one row for each of the vocabulary, ``labels`` are the right rows' numbers, ``ignored`` is that of
+    states that do not count; smoothing, 0 to 1, puts epsilon / V on all classes; ``chunk`` rows' logits are held at
+    once, None takes what suits the device (CHUNKS). The sum is in nats. ValueError if sizes or devices do not fit, or
+    epsilon or chunk is out of range; labels are not read.
 
     Cost: 6*n*D*V operations with gradients, n the states (on a CPU those that count), and chunk*V logits in memory.
 
@@ -105,20 +96,10 @@ class VocabularyLoss(torch.autograd.Function):
     ) -> Tensor:
         """Sum up the loss chunk by chunk, and the gradients with it.
 
-        Args:
-            ctx: What the backward pass is handed.
-            states: The last layer's states, (n, D).
-            table: One row for each of the vocabulary, (V, D).
-            labels: The right rows' numbers, (n,).
-            epsilon: Label smoothing.
-            dtype: What products are done in.
-            chunk: How many rows' logits are held at once.
-            room: What room_for_logits gave, for as many rows or more; it is written over. None takes new memory, which
-                costs the system more time than the softmax takes. A GPU needs none.
-            ignored: The label of rows that do not count, on a GPU, which would have to wait for them to be taken out.
-
-        Returns:
-            The mean loss; with ignored, the sum.
+        States are (n, D), table (V, D), labels (n,); products are in ``dtype``, ``chunk`` rows at once. ``room`` is
+        what room_for_logits gave for as many rows or more, and is written over; None takes new memory, which costs the
+        system more time than the softmax takes; a GPU needs none. ``ignored`` is the label of rows that do not count,
+        on a GPU, which would have to wait for them to be taken out. Gives the mean loss; with ``ignored``, the sum.
         """
         if _in_one_pass(states):
             loss, gradients = _by_chunks(

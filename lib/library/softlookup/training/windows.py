@@ -15,15 +15,9 @@ class WindowBatches:
     follow each other, so that each token is a label once; where the first begins, and their order, is drawn from the
     seed and the epoch's number alone. So a run can be taken up again anywhere.
 
-    Args:
-        ids: The text.
-        length: Labels of a window.
-        rows: Windows of a batch; the last one of an epoch may have fewer.
-        pad_id: The id of padding, which the text does not hold.
-        seed: Where the order comes from; None keeps the order and begins at the first token, for measuring.
-
-    Raises:
-        ValueError: If a number is below 1, or the text is shorter than two windows.
+    ``length`` is the labels of a window, ``rows`` the windows of a batch, the last of an epoch with fewer; the text
+    does not hold pad_id; seed None keeps the order and begins at the first token, for measuring. ValueError if a number
+    is below 1, or the text is shorter than two windows.
     """
 
     def __init__(self, ids: Sequence[int], *, length: int, rows: int, pad_id: int = 0, seed: int | None = 0) -> None:

@@ -25,20 +25,11 @@ def train_writer_command(
 ) -> int:
     """Train a decoder-only model on a text; given once more, go on where the run was stopped.
 
-    Args:
-        file: The text, in UTF-8, or the same ending in .gz. Its last tenth is held out, to choose the weights by.
-        recipe: A JSON file with fields of WriterRecipe; None means the default one.
-        out: Where the model goes.
-        device: Where to train.
-        minutes: After how long to stop at the next state that is kept; None goes on to the end.
-        console: Where to write; None means the terminal.
-
-    Returns:
-        The exit status: 0 at the end or when the minutes are over, 130 after Ctrl-C.
-
-    Raises:
-        TrainingRefused: If the text is missing, too short or not UTF-8, a recipe is wrong, there is no such device, the
-            folder holds another run, or the loss is no longer a number.
+    The text is UTF-8, in .gz or not, and its last tenth is held out, to choose the weights by; ``recipe`` is JSON with
+    fields of WriterRecipe, None the default one; after ``minutes`` it stops at the next state that is kept, None: at
+    the end; console None is the terminal. Gives the exit status: 0 at the end or when the minutes are over, 130 after
+    Ctrl-C. TrainingRefused if the text is missing, too short or not UTF-8, a recipe is wrong, there is no such device,
+    the folder holds another run, or the loss is no longer a number.
     """
     out = Path(out)
     with refusing():

@@ -25,8 +25,7 @@ HELD_OUT = 0.1
 def hold_out(text: str, share: float = HELD_OUT) -> tuple[str, str]:
     """Cut a text into what is learned from and what is not: its last part, from the beginning of a paragraph on.
 
-    Raises:
-        ValueError: If the text has no empty line before its last part: there is no paragraph to begin at.
+    ValueError if the text has no empty line before its last part: there is no paragraph to begin at.
     """
     at = text.rfind("\n\n", 0, round(len(text) * (1 - share)))
     if at < 1:
@@ -46,24 +45,11 @@ def train_writer(
 ) -> TrainingState:
     """Train, keep the best, and leave behind what load_writer reads; a killed run goes on where it was.
 
-    Args:
-        text: What is learned from, and, at its end, chosen by (see hold_out).
-        folder: Where everything goes: merges.txt, config.json, model.safetensors, recipe.json, curve.json, and
-            the run's own state under run/.
-        recipe: What decides the run; None means the default one.
-        device: Where to train.
-        on_step: Told what happened in each step.
-        note: Told in a line what is worth a line.
-        every: After how many steps the run's state is written.
-
-    Returns:
-        The state at the end: steps, losses, validation losses.
-
-    Raises:
-        ValueError: If the text is too short.
-        CheckpointError: If the folder holds a run of another recipe or text. The number of steps, and where the rate
-            begins to fall, may change.
-        DivergedError: If a loss is no longer a number.
+    What is chosen by is at the text's end (see hold_out); recipe None is the default one. Everything goes into
+    ``folder``: merges.txt, config.json, model.safetensors, recipe.json, curve.json, and the run's state, each ``every``
+    steps, under run/; ``note`` gets lines worth reading. ValueError if the text is too short; CheckpointError if the
+    folder holds a run of another recipe or text, but for the number of steps and where the rate begins to fall;
+    DivergedError if a loss is no longer a number.
     """
     recipe, folder = WriterRecipe() if recipe is None else recipe, Path(folder)
     say = note or (lambda line: None)

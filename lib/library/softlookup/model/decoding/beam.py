@@ -46,8 +46,6 @@ class BeamResult:
         scores: Log-probability over length penalty: what the hypotheses are ranked by.
         prompt_length: How many of the columns are the prompt.
         trace: For each prompt, for each step, what was kept, likeliest first; None if it was not asked for.
-
-    Book: 10_inference.html#inference-beam.
     """
 
     ids: Int[Tensor, "B E T"]
@@ -75,7 +73,7 @@ def length_penalty_of(length: int, alpha: float | int) -> float:
     Returns:
         ((5 + length) / 6) ** alpha.
 
-    Source: Wu et al. 2016, equation 14. Book: 10_inference.html#inference-penalty.
+    Source: Wu et al. 2016, equation 14.
 
     >>> length_penalty_of(7, 1.0)
     2.0
@@ -136,7 +134,7 @@ def beam_search(
 
     Cost: `beams` times the rows of greedy search at every step, and a search of B*beams*V numbers.
 
-    Source: Sutskever et al. 2014, section 3.2; Wu et al. 2016, section 7. Book: 10_inference.html#inference-beam.
+    Source: Sutskever et al. 2014, section 3.2; Wu et al. 2016, section 7.
     """
     check_length(max_new_tokens)
     _check_beams(beams, keep, length_penalty)

@@ -54,8 +54,6 @@ class FastStep:
     Raises:
         TypeError: If the model is neither.
         ValueError: If it is in training mode, or has parts that this path does not know; the message names them.
-
-    Book: 10_inference.html#inference-gain.
     """
 
     def __init__(self, model: DecoderLM | Transformer) -> None:

@@ -21,8 +21,6 @@ class Generated:
         log_probabilities: Of what was written in each row: the sum over its tokens, by the model's own distribution
             (before temperature, top-k and top-p).
         prompt_length: How many of the columns are the prompt.
-
-    Book: 10_inference.html#inference-growing.
     """
 
     ids: Int[Tensor, "B T"]
@@ -85,7 +83,6 @@ def generate(
     Cost: one call of the step for each token of the longest row.
 
     Source: Vaswani et al. 2017, section 3 (one token at a time); Holtzman et al. 2020 (drawing).
-    Book: 10_inference.html#inference-growing.
     """
     check_length(max_new_tokens)
     check_sampling(temperature, top_k, top_p)

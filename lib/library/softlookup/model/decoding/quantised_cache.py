@@ -23,7 +23,6 @@ class QuantisedCache(LayerCache):
     Cost: reading makes all numbers anew: B*K*S*(H + Hv) multiply-adds each time. It saves memory, not time.
 
     Source: Liu et al. 2024 (KIVI, arXiv 2402.02750), section 3.
-    Book: 15_what_changed_parts.html#what-changed-quantise.
 
     >>> cache = QuantisedCache(bits=4, group=32)
     >>> k, v = cache.append(torch.randn(1, 2, 70, 64), torch.randn(1, 2, 70, 64))

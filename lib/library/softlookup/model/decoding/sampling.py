@@ -35,7 +35,6 @@ def next_token_probabilities(
     Cost: about V operations for each row; top_p sorts, which costs V*log2(V).
 
     Source: Fan et al. 2018 (top-k); Holtzman et al. 2020, section 3.1 (top-p).
-    Book: 10_inference.html#inference-temperature, 10_inference.html#inference-top-k, 10_inference.html#inference-top-p.
     """
     check_sampling(temperature, top_k, top_p)
     kept_BV = log_probabilities(logits)
@@ -73,8 +72,6 @@ def pick(probabilities: Float[Tensor, "B V"], uniforms: Float[Tensor, " B"]) -> 
 
     Raises:
         ValueError: If a row is no distribution, if a uniform is outside [0, 1), or if their numbers differ.
-
-    Book: 10_inference.html#inference-draw.
 
     >>> pick(torch.tensor([[0.25, 0.0, 0.75]] * 3), torch.tensor([0.0, 0.25, 0.99]))
     tensor([0, 2, 2])
@@ -114,8 +111,7 @@ def check_distributions(probabilities: Float[Tensor, "... V"], name: str = "") -
 def log_probabilities(logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
     """Take the logarithm of the softmax, in float32 at least, and refuse logits that leave no distribution.
 
-    Raises:
-        ValueError: If a logit is NaN or +inf, or if a row rules out every token; the message names the row.
+    ValueError if a logit is NaN or +inf, or a row, which is named, rules out every token.
     """
     if logits.ndim != 2 or logits.shape[1] == 0:
         raise ValueError(f"logits have shape {tuple(logits.shape)}; wanted (B, V), with at least one token")
@@ -139,8 +135,7 @@ def largest(values: Float[Tensor, "B M"], k: int) -> tuple[Float[Tensor, "B {k}"
 
     torch's own topk does not say which of equal numbers it takes, and takes others on another device.
 
-    Raises:
-        ValueError: If k is below 1 or above M.
+    ValueError if k is below 1 or above M.
     """
     width = values.shape[1]
     if not 1 <= k <= width:

@@ -29,8 +29,6 @@ class Speculated:
         drafted: How many tokens each round drafted; a draft ends with the end token.
         accepted: How many of them the large model accepted. Each round writes one token more than that; the last one
             does not where the end token was accepted.
-
-    Book: 15_what_changed_parts.html#what-changed-speculative.
     """
 
     ids: Int[Tensor, "1 T"]
@@ -72,7 +70,6 @@ def accept_draft(
         TypeError: If the drafted tokens are no integers.
 
     Source: Leviathan et al. 2023; Chen et al. 2023 (arXiv 2302.01318).
-    Book: 15_what_changed_parts.html#what-changed-speculative.
     """
     rows, length, vocabulary = q.shape
     if p.shape != (rows, length + 1, vocabulary):
@@ -145,7 +142,6 @@ def speculative_generate(
     ones and one more.
 
     Source: Leviathan et al. 2023; Chen et al. 2023 (arXiv 2302.01318).
-    Book: 15_what_changed_parts.html#what-changed-speculative.
     """
     check_length(max_new_tokens)
     check_sampling(temperature, top_k, top_p)

@@ -37,7 +37,6 @@ class StaticStep:
     Cost: 2*L*B*K*room*H numbers of cache; each step reads the whole room of it.
 
     Source: the PyTorch team's gpt-fast, 2023 (a static cache and one graph).
-    Book: 10_inference_more.html#inference-more-launches.
     """
 
     def __init__(self, model: DecoderLM, *, batch: int = 1, room: int, compiled: bool = False) -> None:

@@ -27,19 +27,13 @@ Step = Callable[..., tuple[Tensor, Any]]
 class Prefixes:
     """Sequences being written, side by side, and what the model remembers of each.
 
-    Args:
-        step: A step, or a model with a method `step`.
-        prompt_ids: What the sequences begin with. It is not changed.
-        state: The model's memory before the prompt, or None.
-        prompt_mask: True where the prompt holds a token, False where it was filled up on the left; None means tokens
-            everywhere. A model that has a method `start` is given it there. Any other step is given it as `mask`: all
-            along if it remembers nothing, with the prompt alone if it remembers.
-        special_ids: Ids that have to be tokens of the model, by the names that the caller knows them by.
+    ``prompt_ids`` are not changed. ``prompt_mask`` is False where the prompt was filled up on the left; None: tokens
+    everywhere. A model with a method `start` gets it there, any other step as `mask`: all along if it remembers
+    nothing, with the prompt alone if it does. ``special_ids``, by the caller's names, have to be tokens of the model.
 
-    Raises:
-        TypeError: If the ids are not whole numbers, the mask is not boolean, or there is no step to call.
-        ValueError: If the prompt is empty or not (B, T), if the mask has another shape, is not filled up on the
-            left, leaves a row without tokens, or comes beside a state, or if the model would drop numbers at random.
+    TypeError if the ids are not whole numbers, the mask is not boolean, or there is no step to call. ValueError if the
+    prompt is empty or not (B, T), if the mask has another shape, is not filled up on the left, leaves a row without
+    tokens, or comes beside a state, or if the model would drop numbers at random.
     """
 
     def __init__(
@@ -79,13 +73,9 @@ class Prefixes:
     def next_log_probabilities(self) -> Float[Tensor, "B V"]:
         """Ask the model what comes next.
 
-        Returns:
-            Natural logarithms of the probabilities, in float32 at least.
-
-        Raises:
-            ValueError: If the logits are not (B, V), are elsewhere than the ids, or leave no distribution, or if the
-                prompt or a special id is not among the V tokens.
-            TypeError: If the step does not return logits and a state that can be selected from.
+        Natural logarithms, in float32 at least. ValueError if the logits are not (B, V), are elsewhere than the ids, or
+        leave no distribution, or if the prompt or a special id is not among the V tokens; TypeError if the step does
+        not return logits and a state that can be selected from.
         """
         masked = {} if self._mask is None or self._seen else {"mask": self._mask}
         result = self._step(self.ids[:, self._seen :], self._state, **masked)

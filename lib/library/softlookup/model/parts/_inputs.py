@@ -5,11 +5,7 @@ from torch import Tensor
 
 
 def check_sizes(**sizes: int) -> None:
-    """Refuse sizes below 1 when a layer is made.
-
-    Raises:
-        ValueError: If one is below 1; the message names all of them.
-    """
+    """Refuse sizes below 1 when a layer is made, by a ValueError that names all of them."""
     if min(sizes.values()) < 1:
         got = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise ValueError(f"sizes must be at least 1; got {got}")
@@ -18,15 +14,8 @@ def check_sizes(**sizes: int) -> None:
 def check_width(x: Tensor, width: int, axes: str = "(..., D)", name: str = "x") -> None:
     """Refuse rows of another width, or rows that are no floating-point numbers.
 
-    Args:
-        x: Token vectors, one row each, or heads of them.
-        width: How many numbers a row has to hold.
-        axes: The axes that are wanted, as text; unless it begins with "(...", their number counts too.
-        name: What the tensor is called in the message.
-
-    Raises:
-        ValueError: If the number of axes or the width differs; the message names both shapes.
-        TypeError: If the dtype is not floating point.
+    ``axes`` are those that are wanted, as text; unless it begins with "(...", their number counts too. ValueError with
+    both shapes if axes or width differ, TypeError if the dtype is not floating point; ``name`` stands in the message.
     """
     letter = axes[-2]  # of the last axis
     fits = x.ndim >= 1 if axes.startswith("(...") else x.ndim == len(axes.split(","))
@@ -39,9 +28,8 @@ def check_width(x: Tensor, width: int, axes: str = "(..., D)", name: str = "x") 
 def check_weights(x: Tensor, weight: Tensor, name: str = "x") -> None:
     """Refuse an input that lies on another device than the weights, or in another dtype.
 
-    Raises:
-        ValueError: If the devices differ.
-        TypeError: If the dtypes differ. Under autocast they may: torch then brings them to one dtype itself.
+    ValueError if the devices differ, TypeError if the dtypes do. Under autocast these may: torch then brings them to
+    one dtype itself.
     """
     if x.device != weight.device:
         raise ValueError(f"{name} is on {x.device}, the layer's weights on {weight.device}: move one to the other")

@@ -21,17 +21,9 @@ def kept_rows(
 ) -> Tensor:
     """Cut rows start to start + length - 1 out of a kept table, which is made anew where it is too short.
 
-    Args:
-        tables: The tables kept so far, by device and dtype; added to.
-        start: The first position.
-        length: How many positions.
-        device: Where the rows are wanted.
-        dtype: In which dtype.
-        make: From positions 0, 1, ... to their rows, in float64.
-
-    Returns:
-        (length, D), a view of the table. Past the first 2^15 positions nothing is kept, so that one far position costs
-        no memory.
+    ``tables`` are kept by device and dtype, and added to; ``make`` gives the rows of positions 0, 1, ... in float64.
+    The result, (length, D), is a view of the table. Past the first 2^15 positions nothing is kept, so that one far
+    position costs no memory.
     """
     if start + length > _MOST_KEPT:
         return make(torch.arange(start, start + length, device=device)).to(dtype)
@@ -48,12 +40,8 @@ def kept_rows(
 def resolve_positions(x: Tensor, length: int, offset: int | Tensor, positions: Tensor | None) -> int | Tensor:
     """Settle the two ways of saying where the T tokens of x stand.
 
-    Returns:
-        The first position where that says it all, else every position, (T,) or (B, T).
-
-    Raises:
-        ValueError: If a shape or device does not fit x, both are given, or a plain offset is below 0.
-        TypeError: If they are no integers.
+    Gives the first position where that says it all, else every position, (T,) or (B, T). ValueError if a shape or
+    device does not fit x, both are given, or a plain offset is below 0; TypeError if they are no integers.
     """
     if positions is None and not isinstance(offset, Tensor):
         _check_plain(offset)
@@ -75,15 +63,9 @@ def run_of_positions(
 ) -> Tensor:
     """Count on from the first position, or from one for each sequence: (T,), or (B, T).
 
-    Args:
-        offset: The first position, or one for each sequence, (B,).
-        length: T.
-        shape: The shape that a tensor of offsets has to have; None lets any B pass.
-        device: Where the result is made; a tensor of offsets says so itself.
-
-    Raises:
-        ValueError: If the shape does not fit, or a plain offset is below 0.
-        TypeError: If the offset is no integer.
+    ``shape`` is what a tensor of offsets has to have; None lets any (B,) pass. Such a tensor says itself on which
+    device the result is made. ValueError if the shape does not fit, or a plain offset is below 0; TypeError if it is no
+    integer.
     """
     if not isinstance(offset, Tensor):
         _check_plain(offset)

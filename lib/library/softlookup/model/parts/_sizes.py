@@ -9,10 +9,8 @@ from softlookup.model.parts.masks import CausalMask
 def check_queries_and_keys(q: Tensor, k: Tensor) -> None:
     """Refuse queries (*batch, T, H) and keys (*batch, S, H) whose dot products do not exist.
 
-    Raises:
-        ValueError: If a tensor has fewer than two axes, if the head widths differ or are zero, or if the
-            batch axes or devices differ. The message names them.
-        TypeError: If the dtypes differ, or are not floating point.
+    ValueError, which names them, if a tensor has fewer than two axes, the head widths differ or are zero, or the batch
+    axes or devices differ; TypeError if the dtypes differ, or are not floating point.
     """
     for name, tensor, axes in (("q", q, "(..., T, H)"), ("k", k, "(..., S, H)")):
         if tensor.ndim < 2:
@@ -34,9 +32,7 @@ def check_queries_and_keys(q: Tensor, k: Tensor) -> None:
 def check_values(k: Tensor, v: Tensor) -> None:
     """Refuse values (*batch, S, Hv) that do not come one for each key (*batch, S, H).
 
-    Raises:
-        ValueError: If the values' number, batch axes or device are not those of the keys.
-        TypeError: If the dtypes differ.
+    ValueError if the values' number, batch axes or device are not those of the keys, TypeError if the dtypes differ.
     """
     _check_alike("v", v, k)
     if v.ndim < 2 or v.shape[:-1] != k.shape[:-1]:
@@ -52,10 +48,8 @@ def check_mask(mask: Tensor | CausalMask, scores_shape: tuple[int, ...]) -> None
     A mask with some of the batch axes but not all is refused even where torch would broadcast it: (B, T, S)
     would be laid along the heads of (B, N, T, S), silently wherever B is 1 or N.
 
-    Raises:
-        TypeError: If the mask is not boolean. A float mask is torch's other convention, added to the scores.
-        ValueError: If it is not (T, S), or as many axes as the scores, each 1 or the scores' size; the message names
-            both shapes.
+    TypeError if the mask is not boolean: a float mask is torch's other convention, added to the scores. ValueError with
+    both shapes if it is not (T, S), or as many axes as the scores, each 1 or the scores' size.
     """
     if isinstance(mask, CausalMask):
         if scores_shape[-1] < scores_shape[-2]:
@@ -76,10 +70,8 @@ def check_mask(mask: Tensor | CausalMask, scores_shape: tuple[int, ...]) -> None
 def check_bias(bias: Tensor, scores_shape: tuple[int, ...]) -> None:
     """Refuse numbers to be added to the scores that would not line up with them.
 
-    Raises:
-        TypeError: If the bias is not floating point; a boolean is a mask, and is given as one.
-        ValueError: If it is not (T, S), (N, T, S) or as many axes as the scores, each 1 or the scores' size; the
-            message names both shapes.
+    TypeError if the bias is not floating point: a boolean is a mask, and is passed as one. ValueError with both shapes
+    if it is not (T, S), (N, T, S) or as many axes as the scores, each 1 or the scores' size.
     """
     if not bias.is_floating_point():
         raise TypeError(f"bias has dtype {bias.dtype}; wanted floating point (a boolean belongs in mask=)")
@@ -95,10 +87,8 @@ def check_ids(name: str, ids: Tensor, vocab_size: int, max_length: int | None = 
     The numbers are read on the CPU alone, and not by a compiled model: on a GPU reading them would stall it. There, and
     where it was compiled, torch's own lookup refuses them.
 
-    Raises:
-        TypeError: If they are not int32 or int64.
-        ValueError: If there are not two axes, if one of them is empty, if T is above max_length, or if an id
-            is outside 0..V-1; the message names it and where it stands.
+    TypeError if they are not int32 or int64; ValueError if there are not two axes, one is empty, T is above max_length,
+    or an id is outside 0..V-1: which, and where it stands.
     """
     if ids.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"{name} has dtype {ids.dtype}; wanted whole numbers, torch.int64 or torch.int32")
@@ -119,8 +109,7 @@ def check_ids(name: str, ids: Tensor, vocab_size: int, max_length: int | None = 
 def check_state(state: Tensor, expected: tuple[int, ...], q: Tensor) -> None:
     """Refuse a state that a recurrent form cannot go on from.
 
-    Raises:
-        ValueError: If the shape differs, or the state is on another device than the queries.
+    ValueError if the shape is not ``expected``, or the state is on another device than the queries.
     """
     if state.shape != expected:
         raise ValueError(f"the state has shape {tuple(state.shape)}; wanted {expected}")

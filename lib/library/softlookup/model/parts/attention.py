@@ -45,7 +45,7 @@ def attention_weights(
 
     Cost: 2*T*S*H operations for each head, and T*S weights in memory.
 
-    Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-weights.
+    Source: Vaswani et al. 2017, equation 1.
     """
     check_queries_and_keys(q, k)
     dtype = torch.promote_types(q.dtype, torch.float32)
@@ -99,7 +99,7 @@ def attend(
 
     Cost: 2*T*S*(H + Hv) operations for each head, and T*S weights in memory.
 
-    Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-attention.
+    Source: Vaswani et al. 2017, equation 1.
     """
     weights_TS = attention_weights(q, k, mask, bias=bias, scale=scale, cap=cap)
     check_values(k, v)
@@ -137,7 +137,6 @@ def scaled_dot_product_attention(
     Cost: the operations of attend; where a fused kernel fits, the T*S weights never reach memory.
 
     Source: Vaswani et al. 2017, equation 1; Dao et al. 2022 (the fused kernel).
-    Book: 04_one_head.html#one-head-attention.
     """
     check_queries_and_keys(q, k)
     check_values(k, v)

@@ -28,7 +28,6 @@ class LayerCache:
     Cost: a call that adds a token copies W rows where there is a window, as many as attention then reads.
 
     Source: Jiang et al. 2023 (Mistral), section 2 (a cache no longer than the window).
-    Book: 10_inference.html#inference-cache.
     """
 
     def __init__(self, *, once: bool = False, window: int | None = None) -> None:
@@ -153,7 +152,7 @@ class StateCache(LayerCache):
         state: The memory of each head, (B, N, H, Hv); None before the first call.
         tail: The newest inputs of the short convolution, (B, C, kernel - 1); None before the first call.
 
-    Source: Yang et al. 2024 (arXiv 2412.06464). Book: 15_what_changed_parts.html#what-changed-delta.
+    Source: Yang et al. 2024 (arXiv 2412.06464).
     """
 
     def __init__(self) -> None:
@@ -202,7 +201,6 @@ class KVCache:
         ValueError: If there is not one window for each layer, or one is below 1.
 
     Source: Shazeer 2019, section 3 (the cost of reading the cache); Pope et al. 2022.
-    Book: 10_inference.html#inference-cache.
     """
 
     def __init__(

@@ -88,8 +88,6 @@ class Config:
     Raises:
         ValueError: If a size is below 1, a share is outside [0, 1), a name is unknown, a special id is outside the
             vocabulary, or parts do not go together. The message names the field, what was got and what was wanted.
-
-    Book: 07_encoder.html#encoder-stack, 09_training.html#training-sizes.
     """
 
     vocab_size: int
@@ -321,13 +319,8 @@ PLACES_IN_A_TENSOR: dict[str, tuple[object, ...]] = WRITING | {
 def check_parts(config: Config, known: Mapping[str, tuple[object, ...]], who: str) -> None:
     """Refuse a model with a part that a special path does not compute; a field that nobody has allowed is refused, too.
 
-    Args:
-        config: The model's description.
-        known: For each field that may differ from its default, the values that the path computes; none listed: all.
-        who: What the path is called in the message.
-
-    Raises:
-        ValueError: If a field has another value; the message names it.
+    ``known`` has, for each field that may differ from its default, the values that the path computes; none listed: all.
+    ``who`` is the path's name in the message. ValueError, which names the field, for another value.
     """
     for field in fields(config):
         value, values = getattr(config, field.name), known.get(field.name, (field.default,))

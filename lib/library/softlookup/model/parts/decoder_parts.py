@@ -22,7 +22,6 @@ class RoutedLayers:
         clamp: Where gates and values are cut off in gpt-oss's experts, which have biases; None for plain experts.
 
     Source: Dai et al. 2024 (DeepSeekMoE); DeepSeek-AI 2024 (DeepSeek-V3); OpenAI 2025 (gpt-oss).
-    Book: 15_what_changed.html#what-changed-experts.
     """
 
     layers: tuple[bool, ...]
@@ -48,7 +47,7 @@ class DeltaLayers:
         value_width: Of a value.
         kernel: Positions of the short convolution.
 
-    Source: Yang et al. 2024 (arXiv 2412.06464). Book: 15_what_changed_parts.html#what-changed-delta.
+    Source: Yang et al. 2024 (arXiv 2412.06464).
     """
 
     layers: tuple[bool, ...]
@@ -81,8 +80,6 @@ class DecoderParts:
         local_base: The base of rotary positions in layers with a window, which are not scaled (Gemma 3); None: as all.
         experts: Of models with experts in some layers, or a router other than Config's.
         delta: Of models with linear attention in some layers.
-
-    Book: 15_what_changed_more.html#what-changed-more.
     """
 
     norm_place: NormPlace = "before"

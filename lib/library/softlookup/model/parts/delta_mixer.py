@@ -24,11 +24,9 @@ class GatedDeltaMixer(nn.Module):
     are brought to length 1. A head's decay is exp(-exp(decay_log) softplus(x w_decay + decay_bias)), its strength
     sigmoid(x w_strength). What the rule reads is normalised, gated by silu(x w_gate) and projected by w_o.
 
-    Args:
-        config: Whose width, norm_eps and parts.delta are taken.
+    Of config, width, norm_eps and parts.delta are taken.
 
     Source: Yang et al. 2024 (arXiv 2412.06464); Qwen team 2025 (Qwen3-Next).
-    Book: 15_what_changed_parts.html#what-changed-delta.
     """
 
     def __init__(self, config: Config) -> None:
@@ -60,17 +58,9 @@ class GatedDeltaMixer(nn.Module):
     ) -> Float[Tensor, "B T D"]:
         """Read from the memory at each position, after writing to it.
 
-        Args:
-            x: The tokens' vectors; with a cache, of the new tokens alone.
-            real: Which tokens are no padding; padding writes nothing. None: all are tokens.
-            cache: The state that earlier tokens left; it is brought up to date.
-
-        Returns:
-            The same shape.
-
-        Raises:
-            ValueError: If x's width is not D, or x is on another device than the weights.
-            TypeError: If x's dtype is not that of the weights, or the cache is one of keys and values.
+        With a cache, the state that earlier tokens left, x has the new tokens alone, and the cache is brought up to
+        date. Padding, False in ``real``, writes nothing; None: all are tokens. ValueError if x's width is not D, or its
+        device not the weights'; TypeError if the dtypes differ, or the cache is one of keys and values.
 
         Cost: about 2*T*D*(2*K*H + 2*N*Hv) operations for the projections, and those of gated_delta_rule.
         """

@@ -43,7 +43,7 @@ def gated_delta_rule_step(
 
     Cost: 7*H*Hv operations for each head, however many positions there were before.
 
-    Source: Yang et al. 2024 (arXiv 2412.06464). Book: 15_what_changed_parts.html#what-changed-delta.
+    Source: Yang et al. 2024 (arXiv 2412.06464).
     """
     rows = (q[..., None, :], k[..., None, :], v[..., None, :])
     state = _checked(state, *rows, log_decay[..., None], strength[..., None])
@@ -88,7 +88,7 @@ def gated_delta_rule(
 
     Cost: T*(4*H*Hv + C*(3*H + 2*Hv)) operations for each head or about that, in T/C steps in place of T.
 
-    Source: Yang et al. 2024 (arXiv 2412.06464). Book: 15_what_changed_parts.html#what-changed-delta.
+    Source: Yang et al. 2024 (arXiv 2412.06464).
     """
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1; got {chunk}")

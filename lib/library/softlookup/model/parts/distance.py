@@ -56,7 +56,6 @@ def alibi_slopes(n_heads: int) -> Float[Tensor, " N"]:
         ValueError: If there is no head.
 
     Source: Press, Smith & Lewis 2022, section 3, and its published code (other numbers).
-    Book: 06_positions_more.html#positions-more-alibi.
     """
     check_sizes(n_heads=n_heads)
     power = 1 << (n_heads.bit_length() - 1)
@@ -76,7 +75,7 @@ class ALiBi(nn.Module):
     Raises:
         ValueError: If there is no head.
 
-    Source: Press, Smith & Lewis 2022, section 3. Book: 06_positions_more.html#positions-more-alibi.
+    Source: Press, Smith & Lewis 2022, section 3.
     """
 
     slopes: Tensor
@@ -156,7 +155,7 @@ def t5_bucket(
         TypeError: If relative holds no integers.
 
     Source: Raffel et al. 2020, section 2.1, and its published code. The logarithm runs in float32 as there: in
-    float64 a distance at the edge of a bucket could land beside. Book: 06_positions_more.html#positions-more-buckets.
+    float64 a distance at the edge of a bucket could land beside.
     """
     check_integers("relative", relative)
     _check_buckets(n_buckets, max_distance, bidirectional)
@@ -188,7 +187,7 @@ class T5Bias(nn.Module):
     Raises:
         ValueError: If there is no head, or as in t5_bucket.
 
-    Source: Raffel et al. 2020, section 2.1. Book: 06_positions_more.html#positions-more-buckets.
+    Source: Raffel et al. 2020, section 2.1.
     """
 
     def __init__(
@@ -262,8 +261,7 @@ class T5Bias(nn.Module):
 def check_heads(q: Tensor, k: Tensor, n_heads: int) -> None:
     """Refuse queries (B, N, T, H) and keys (B, K, S, H) that are no heads of the same sequences.
 
-    Raises:
-        ValueError: If there are not four axes each, the batches differ, or q has another number of heads.
+    ValueError if there are not four axes each, the batches differ, or q has another number of heads.
     """
     shapes = f"q {tuple(q.shape)}, k {tuple(k.shape)}"
     if q.ndim != 4 or k.ndim != 4 or q.shape[0] != k.shape[0]:

@@ -39,7 +39,6 @@ class Router(nn.Module):
         bias: One number for each expert, in float32 at least, whatever the dtype of the weights.
 
     Source: Shazeer et al. 2017, section 2; DeepSeek-AI 2024 (DeepSeek-V3).
-    Book: 15_what_changed.html#what-changed-experts.
     """
 
     bias: Tensor
@@ -135,7 +134,6 @@ class Experts(nn.Module):
         ValueError: If d_hidden is below 1 or n_shared below 0.
 
     Source: Shazeer et al. 2017, section 2; Dai et al. 2024 (DeepSeekMoE; the shared expert).
-    Book: 15_what_changed.html#what-changed-experts.
     """
 
     b_gate: nn.Parameter | None
@@ -230,7 +228,7 @@ def expert_load(experts: Int[Tensor, "*batch k"], n_experts: int) -> Int[Tensor,
     Raises:
         ValueError: If n_experts is below 1.
 
-    Source: Wang et al. 2024 (arXiv 2408.15664). Book: 15_what_changed.html#what-changed-experts.
+    Source: Wang et al. 2024 (arXiv 2408.15664).
     """
     check_sizes(n_experts=n_experts)
     return torch.bincount(experts.flatten(), minlength=n_experts)
@@ -254,7 +252,7 @@ def balanced_bias(
     Raises:
         ValueError: If bias and load differ in shape, or the rate is not positive.
 
-    Source: Wang et al. 2024 (arXiv 2408.15664). Book: 15_what_changed.html#what-changed-experts.
+    Source: Wang et al. 2024 (arXiv 2408.15664).
     """
     if bias.shape != load.shape:
         raise ValueError(f"bias has shape {tuple(bias.shape)}, load {tuple(load.shape)}: they must be equal")

@@ -13,9 +13,7 @@ from softlookup.model.parts.layers import norm_of
 class Head(nn.Module):
     """One logit for each word, from each state: its dot product with the word's row of the output matrix.
 
-    Args:
-        config: Sizes and parts.
-        tokens: The embeddings, whose table is the output matrix where config.tied is set.
+    The output matrix is the table of ``tokens`` where config.tied is set.
 
     Source: Vaswani et al. 2017, section 3.4; Press & Wolf 2017 (tied weights); Devlin et al. 2019 (the transform).
     """
@@ -40,8 +38,7 @@ class Head(nn.Module):
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]:
         """Score every word of the vocabulary at every position.
 
-        Returns:
-            Logits; softmax of them is the distribution over the next (or the hidden) word.
+        Softmax of the logits is the distribution over the next (or the hidden) word.
 
         Cost: 2*B*T*D*V operations.
         """
@@ -57,11 +54,8 @@ class Head(nn.Module):
     def factors(self, x: Float[Tensor, "B T D"]) -> tuple[Float[Tensor, "B T D"], Float[Tensor, "V D"]]:
         """Give the two matrices whose product the logits are, for a loss that never holds all logits at once.
 
-        Returns:
-            The states as the product takes them, and one row for each word: logits are states @ table.mT.
-
-        Raises:
-            ValueError: If a bias is added to the logits, or they are capped, and so are no product.
+        The states as the product takes them, and one row for each word: logits are states @ table.mT. ValueError if a
+        bias is added to the logits, or they are capped, and so are no product.
         """
         if self.cap is not None:
             raise ValueError(f"this head caps the logits at {self.cap}: they are no product of two matrices")
@@ -80,9 +74,6 @@ class Head(nn.Module):
 
 class Transform(nn.Module):
     """BERT's extra layer before the logits: a projection, GELU and a norm.
-
-    Args:
-        config: Sizes and the norm.
 
     Source: Devlin et al. 2019, and the code published with it.
     """

@@ -42,7 +42,7 @@ class LatentAttention(nn.Module):
     Raises:
         ValueError: If a size is below 1, or rotary_width is odd; or as in RotaryScaling.speeds.
 
-    Source: DeepSeek-AI 2024 (DeepSeek-V2, arXiv 2405.04434). Book: 15_what_changed.html#what-changed-latent.
+    Source: DeepSeek-AI 2024 (DeepSeek-V2, arXiv 2405.04434).
     """
 
     w_q_down: nn.Parameter | None

@@ -38,7 +38,6 @@ class Residual(nn.Module):
         config: Whose norm, place of the norm and dropout are taken.
 
     Source: Vaswani et al. 2017, section 3.1 (post-LN) and 5.4 (dropout before adding); Xiong et al. 2020 (pre-LN).
-    Book: 07_encoder.html#encoder-residual.
     """
 
     def __init__(self, config: Config) -> None:
@@ -89,7 +88,6 @@ class Layer(nn.Module):
         linear: Whether it has linear attention by the delta rule in place of self-attention.
 
     Source: Vaswani et al. 2017, section 3.1.
-    Book: 07_encoder.html#encoder-layer, 08_decoder_and_masks.html#decoder-layer.
     """
 
     attention: MultiHeadAttention | LatentAttention | GatedDeltaMixer

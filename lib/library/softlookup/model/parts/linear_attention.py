@@ -20,8 +20,6 @@ class LinearState:
     Attributes:
         key_values: The sum over the keys so far of feature(k) v^T.
         keys: The sum over the keys so far of feature(k).
-
-    Book: 13_beyond_text.html#beyond-text-recurrent.
     """
 
     key_values: Float[Tensor, "*batch H Hv"]
@@ -74,7 +72,7 @@ def linear_attention(
     Cost: 4*S*H*Hv + 4*T*H*Hv operations for each head or less, where attend takes 2*T*S*(H + Hv). Causal, T*H*Hv
     numbers in memory: one sum for each position.
 
-    Source: Katharopoulos et al. 2020, equations 4 to 9. Book: 13_beyond_text.html#beyond-text-linear.
+    Source: Katharopoulos et al. 2020, equations 4 to 9.
     """
     check_queries_and_keys(q, k)
     check_values(k, v)
@@ -120,7 +118,7 @@ def linear_attention_step(
 
     Cost: about 4*H*Hv operations for each head, whatever the position.
 
-    Source: Katharopoulos et al. 2020, equations 16 to 20. Book: 13_beyond_text.html#beyond-text-recurrent.
+    Source: Katharopoulos et al. 2020, equations 16 to 20.
     """
     check_queries_and_keys(q[..., None, :], k[..., None, :])
     check_values(k[..., None, :], v[..., None, :])
@@ -140,8 +138,7 @@ def feature_of(x: Float[Tensor, "*shape"], feature: Feature) -> Float[Tensor, "*
 
     With "elu+1" it is x + 1 above 0 and exp(x) below, never 0; with "relu" x above 0 and 0 below.
 
-    Raises:
-        ValueError: If the feature is unknown.
+    ValueError for another feature.
 
     Source: Katharopoulos et al. 2020, equation 7.
     """

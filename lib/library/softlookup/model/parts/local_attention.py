@@ -42,7 +42,6 @@ def local_attention(
     Cost: 4*T*width*(H + Hv) operations for each head (6 if not causal), where the whole square takes 2*T*T*(H + Hv).
 
     Source: Beltagy et al. 2020, section 3.1; Jiang et al. 2023 (causal), section 2.
-    Book: 13_beyond_text.html#beyond-text-cost.
     """
     check_queries_and_keys(q, k)
     check_values(k, v)

@@ -18,7 +18,6 @@ class CausalMask:
     Rows filled up at the end need no other mask: what fills them up stands behind every token. No row sees nothing.
 
     Source: Vaswani et al. 2017, section 3.2.3; Dao et al. 2022 (blocks that are hidden are not computed).
-    Book: 08_decoder_and_masks.html#decoder-causal.
     """
 
     def matrix(self, length: int, keys: int, device: torch.device | str | None = None) -> Bool[Tensor, "T S"]:
@@ -91,7 +90,6 @@ def window_mask(
         ValueError: If length, keys or width is below 1, or the offset below 0.
 
     Source: Beltagy et al. 2020, section 3.1; Jiang et al. 2023 (causal), section 2.
-    Book: 08_decoder_and_masks_more.html#decoder-window.
     """
     if width < 1:
         raise ValueError(f"width must be at least 1, the position itself; got {width}")

@@ -348,8 +348,7 @@ def watched(watch: Watch, z: Tensor, weights: Tensor, v: Tensor) -> tuple[Tensor
 
     Values v that heads share have an axis of length 1 for them.
 
-    Returns:
-        Outputs and weights; where the function has changed the weights, the outputs follow from them.
+    Where the function has changed the weights, the outputs that are returned follow from them.
     """
     seen = watch("weights", weights)
     return watch("heads", z if seen is weights else seen @ v), seen

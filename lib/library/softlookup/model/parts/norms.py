@@ -19,18 +19,8 @@ def layer_norm(
     The variance is the biased one (a sum divided by D, not D - 1). It is taken in float32 at least: squares
     of numbers above 256 would overflow in float16.
 
-    Args:
-        x: Token vectors.
-        gain: What each of the D numbers is multiplied by afterwards.
-        shift: What is added then, or None.
-        eps: Added to the variance, so that a token of D equal numbers gives zeros and not NaN.
-
-    Returns:
-        (x - mean) / sqrt(variance + eps) * gain + shift, in x's dtype.
-
-    Raises:
-        ValueError: If x's width is not the gain's, or they are on different devices.
-        TypeError: If the dtypes differ.
+    (x - mean) / sqrt(variance + eps) * gain + shift, in x's dtype; with eps, a token of D equal numbers gives zeros and
+    not NaN. ValueError if x's width or device is not the gain's, TypeError if the dtypes differ.
 
     Source: Ba, Kiros & Hinton 2016, equation 4.
     """
@@ -46,18 +36,9 @@ def layer_norm(
 def rms_norm(x: Float[Tensor, "*batch D"], gain: Float[Tensor, " D"], eps: float = 1e-6) -> Float[Tensor, "*batch D"]:
     """Divide each token by the root of its mean square, then a learned gain: no mean is taken away.
 
-    Args:
-        x: Token vectors.
-        gain: What each of the D numbers is multiplied by afterwards.
-        eps: Added to the mean square, so that a token of zeros stays zeros.
-
-    Returns:
-        gain * (x / sqrt(mean(x^2) + eps)). The fraction is worked out in float32 at least and is rounded to x's
-        dtype before the gain is applied, as in Llama's published code.
-
-    Raises:
-        ValueError: If x's width is not the gain's, or they are on different devices.
-        TypeError: If the dtypes differ.
+    gain * (x / sqrt(mean(x^2) + eps)): a token of zeros stays zeros. The fraction is worked out in float32 at least and
+    is rounded to x's dtype before the gain is applied, as in Llama's published code. ValueError if x's width or device
+    is not the gain's, TypeError if the dtypes differ.
 
     Source: Zhang & Sennrich 2019, equation 4; Touvron et al. 2023 (Llama), section 2.2.
     """
@@ -79,7 +60,7 @@ class LayerNorm(nn.Module):
     Raises:
         ValueError: If d_model is below 1 or eps below 0.
 
-    Source: Ba, Kiros & Hinton 2016, equation 4. Book: 07_encoder.html#encoder-norm.
+    Source: Ba, Kiros & Hinton 2016, equation 4.
     """
 
     shift: nn.Parameter | None
@@ -131,7 +112,6 @@ class RMSNorm(nn.Module):
         ValueError: If d_model is below 1 or eps below 0.
 
     Source: Zhang & Sennrich 2019, equation 4; Touvron et al. 2023 (Llama), section 2.2.
-    Book: 07_encoder.html#encoder-rms-norm.
     """
 
     def __init__(self, d_model: int, *, eps: float = 1e-6) -> None:

@@ -30,20 +30,10 @@ def sinusoids_at(
     Pair i turns by base^(-2i/D) at each step, the first pair fastest. Angles are worked out in float64: at
     position 10,000 a float32 angle is already wrong in its fourth digit after the point.
 
-    Args:
-        positions: Integers of any sign.
-        d_model: D, even.
-        base: Sets the slowest pair's speed: a whole turn takes about 2 pi base positions.
-        layout: interleaved is the paper's, sine and cosine of a pair side by side; halves has all sines, then all
-            cosines, as many published programs have.
-        dtype: Of the result; None means torch's default.
-
-    Returns:
-        One row for each position.
-
-    Raises:
-        ValueError: If d_model is odd or below 2, the base is not positive, or the layout is unknown.
-        TypeError: If positions are no integers.
+    Positions are integers of any sign, or else a TypeError; a whole turn of the slowest pair takes about 2 pi base
+    positions. Layout interleaved is the paper's, sine and cosine of a pair side by side; halves has all sines, then all
+    cosines, as many published programs have. dtype None is torch's default. ValueError if d_model is odd or below 2,
+    the base not positive, or the layout unknown.
 
     Source: Vaswani et al. 2017, section 3.5.
     """
@@ -85,7 +75,7 @@ def sinusoidal(
         ValueError: If length is below 1, a plain offset below 0, or as in sinusoids_at.
         TypeError: If the offset is no integer.
 
-    Source: Vaswani et al. 2017, section 3.5. Book: 06_positions.html#positions-sinusoids.
+    Source: Vaswani et al. 2017, section 3.5.
     """
     check_sizes(length=length)
     positions = run_of_positions(offset, length, device=None if device is None else torch.device(device))

@@ -29,7 +29,7 @@ class ShawBias(nn.Module):
     Raises:
         ValueError: If a size is below 1, or max_distance below 0.
 
-    Source: Shaw, Uszkoreit & Vaswani 2018, equations 3 and 4. Book: 06_positions_more.html#positions-more-shaw.
+    Source: Shaw, Uszkoreit & Vaswani 2018, equations 3 and 4.
     """
 
     value_table: nn.Parameter | None
@@ -120,14 +120,8 @@ def relative_shift(x: Float[Tensor, "*batch T R"]) -> Float[Tensor, "*batch T S"
     No row is moved in truth. Read as one long line, each row of R begins one place earlier if rows are taken to be
     R - 1 long, and so the rows slide against each other.
 
-    Args:
-        x: Scores of each query against R = T + S - 1 distances, from the largest (last query, first key) down by 1.
-
-    Returns:
-        Entry (t, s) is entry (t, T - 1 - t + s) of x.
-
-    Raises:
-        ValueError: If R is below T.
+    x has scores of each query against R = T + S - 1 distances, from the largest (last query, first key) down by 1;
+    entry (t, s) of the result is its entry (t, T - 1 - t + s). ValueError if R is below T.
 
     Source: Dai et al. 2019, appendix B.
     """

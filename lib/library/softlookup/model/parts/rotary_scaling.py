@@ -34,7 +34,7 @@ class RotaryScaling:
     Raises:
         ValueError: If the kind is unknown, a number is out of range, or yarn or llama3 has no trained_length.
 
-    Source: Peng et al. 2023 (YaRN), which also gives the NTK-aware base. Book: 15_what_changed.html#what-changed-yarn.
+    Source: Peng et al. 2023 (YaRN), which also gives the NTK-aware base.
     """
 
     kind: Kind

@@ -45,7 +45,7 @@ def tiled_attention(
     pass computes the scores once more: 2*T*S*H operations on top.
 
     Source: Milakov & Gimelshein 2018, algorithm 3 (the running sum); Dao et al. 2022, algorithms 1 and 4 (with tiles of
-    keys alone). Book: 13_beyond_text.html#beyond-text-tiles.
+    keys alone).
     """
     check_queries_and_keys(q, k)
     check_values(k, v)

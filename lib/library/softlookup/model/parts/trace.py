@@ -46,7 +46,6 @@ class Trace:
         TypeError: If a patch is not a function.
 
     Source: Vig et al. 2020 and Meng et al. 2022 (changing activations to see what they cause).
-    Book: 17_looking_inside.html#looking-inside-hooks.
     """
 
     patches: Mapping[tuple[str, int], Patch] = field(default_factory=dict)

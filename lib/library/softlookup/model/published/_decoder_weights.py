@@ -92,8 +92,6 @@ def decoder_weights(tensors: Mapping[str, Tensor], config: Config, model_type: s
 
     Raises:
         ValueError: If tensors are missing, left over or of the wrong shape; the message names them.
-
-    Book: 15_what_changed_more.html#config-names.
     """
     row, parts = RUNNABLE[model_type], config.parts or DecoderParts()
     same = {"lm_head.weight": "model.embed_tokens.weight"} if config.tied else {}

@@ -22,10 +22,8 @@ Made = TypeVar("Made", Config, RotaryScaling)
 def read_folder(folder: Path, build: Callable[[Config], Model], command: str) -> tuple[Model, BytePairTokenizer]:
     """Read merges.txt, config.json and model.safetensors; ``command`` makes such folders.
 
-    Raises:
-        FileNotFoundError: If one of the three files is missing; the message names it.
-        CheckpointError: If the weights are not those of the configuration.
-        ValueError: If another of the files cannot be used; the message names it.
+    FileNotFoundError, which names it, if one of the three is missing; CheckpointError if the weights are not those of
+    the configuration; ValueError, which names it, if another file cannot be used.
     """
     for name in ("merges.txt", "config.json", "model.safetensors"):
         if not (folder / name).exists():

@@ -72,20 +72,11 @@ def translated(
 ) -> dict[str, Tensor]:
     """Rename tensors, and turn matrices from (out, in) to (in, out).
 
-    Args:
-        tensors: Theirs by name.
-        expected_shapes: The shapes of ours by name.
-        names: Theirs for each of ours. It may hold more than is wanted: biases that a model does without.
-        same: Tables that go by several names in one model: the first name for each other. A file may hold any of them.
-        unused: Patterns of names of tensors that are not needed.
-        as_they_are: The beginning of our names whose matrices stand as (in, out) already.
-
-    Returns:
-        Ours by name. What needs no turning is not copied.
-
-    Raises:
-        ValueError: If tensors are missing, left over, of the wrong shape or dtype, or one table has
-            two contents; the message names them.
+    ``names`` has their name for each of ours, and may have more (biases that a model does without); ``same``, where a
+    table goes by several names, the first for each other: a file may hold any. ``unused`` are patterns of names that
+    are not needed; our names that begin with ``as_they_are`` stand as (in, out) already. What needs no turning is not
+    copied. ValueError, which names them, if tensors are missing, left over, of the wrong shape or dtype, or one table
+    has two contents.
     """
     left = {name: t for name, t in tensors.items() if not any(re.fullmatch(pattern, name) for pattern in unused)}
     for other, first in same.items():

@@ -24,15 +24,8 @@ _HALF_A_CHARACTER = "\N{REPLACEMENT CHARACTER}"
 def write_turn(role: str, text: str, names: Sequence[str]) -> str:
     """Write a turn of a conversation in ChatML, from its first token to the line end behind its last one.
 
-    Args:
-        role: Who speaks.
-        text: What is said.
-        names: The special tokens of the tokenizer that reads it. A text that holds one of them would end the turn.
-
-    Raises:
-        ValueError: If the text holds the name of a special token; the message names it.
-
-    Book: 20_after_pretraining.html#after-pretraining-template.
+    ``names`` are the special tokens of the tokenizer that reads it: a text that holds one would end the turn, and is a
+    ValueError that names it.
     """
     if matches := [name for name in names if name in text]:
         first = min(matches, key=text.index)
@@ -41,10 +34,7 @@ def write_turn(role: str, text: str, names: Sequence[str]) -> str:
 
 
 def begin_turn(role: str) -> str:
-    """Write how a turn begins in ChatML: its first token, the role and a line end.
-
-    Book: 20_after_pretraining.html#after-pretraining-template.
-    """
+    """Write how a turn begins in ChatML: its first token, the role and a line end."""
     return f"{TURN_TOKEN}{role}\n"
 
 
@@ -59,8 +49,6 @@ class ChatModel:
 
     Raises:
         ValueError: If the two differ in the size of their vocabulary.
-
-    Book: 13_beyond_text.html#beyond-text-published.
     """
 
     def __init__(self, model: DecoderLM, tokenizer: ByteLevelTokenizer, *, system: str | None = "") -> None:

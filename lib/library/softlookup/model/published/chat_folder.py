@@ -25,20 +25,9 @@ _PUBLISHED = "HuggingFaceTB/SmolLM2-135M-Instruct"
 def load_chat(name: str | Path = SMOLLM2, *, device: torch.device | str = "cpu") -> ChatModel:
     """Load a chat model by its name or from its folder.
 
-    Args:
-        name: "smollm2" or its published name for the model of load_smollm2; anything else is a folder.
-        device: Where to put the model.
-
-    Returns:
-        The model, in float32.
-
-    Raises:
-        ModuleNotFoundError: If the file of SmolLM2 is not installed; the message says how to install it.
-        FileNotFoundError: If the folder or a file of it is missing.
-        ValueError: If the folder holds another kind of model, of tokenizer or of chat template; the message names what
-            differs.
-
-    Book: 13_beyond_text.html#beyond-text-published.
+    ``name`` is "smollm2", its published name, or a folder; the model is in float32. ModuleNotFoundError, which says how
+    to install it, if the file of SmolLM2 is missing; FileNotFoundError for the folder or its files; ValueError if it
+    holds another kind of model, tokenizer or chat template: what differs.
     """
     if str(name) in (SMOLLM2, _PUBLISHED):
         return load_smollm2(device=device)

@@ -33,15 +33,9 @@ def template_system(folder: Path) -> str | None:
 
     A conversation in an order that the template refuses, such as two questions in a row, is passed over.
 
-    Args:
-        folder: Where chat_template.jinja or tokenizer_config.json may be.
-
-    Returns:
-        The system message that the template puts before a conversation without one; None where it puts none; the
-        empty text where there is no template.
-
-    Raises:
-        ValueError: If the template cannot be rendered, or writes something else; the message shows where.
+    The template is in chat_template.jinja or tokenizer_config.json. Gives the system message that it puts before a
+    conversation without one, None where it puts none, "" where there is no template. ValueError, which shows where, if
+    it cannot be rendered or writes something else.
     """
     settings = read_json_object(path) if (path := folder / "tokenizer_config.json").exists() else {}
     source: object = settings.get("chat_template")
@@ -94,13 +88,9 @@ def _system_of(source: str, tokens: Mapping[str, str]) -> str | None:
 def _render(source: str, tokens: Mapping[str, str], conversations: Sequence[_Conversation]) -> list[tuple[str, str]]:
     """Render conversations as transformers' apply_chat_template does, in a process that is bounded.
 
-    Args:
-        source: The template, in jinja's language.
-        tokens: The special tokens, by their names in tokenizer_config.json.
-        conversations: The messages of each, and whether an answer begins behind them.
-
-    Returns:
-        For each conversation its text and no problem, or no text and the problem.
+    ``source`` is in jinja's language; ``tokens`` go by their names in tokenizer_config.json; a conversation is its
+    messages, and whether an answer begins behind them. For each it gives the text and no problem, or no text and the
+    problem.
     """
     request = {
         "source": source,

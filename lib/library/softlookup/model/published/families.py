@@ -76,7 +76,7 @@ def bert_config(description: Any, *, start_id: int = 101, end_id: int = 102) -> 
         ValueError: If the description asks for what this library does not have, lacks a field, or has one that is not
             understood; the message names the field.
 
-    Source: Devlin et al. 2019. Book: 13_beyond_text.html#beyond-text-published.
+    Source: Devlin et al. 2019.
     """
     entries = Entries(description, ["bert"])
     entries.only(hidden_act="gelu", position_embedding_type="absolute", tie_word_embeddings=True)
@@ -120,8 +120,6 @@ def bert_weights(tensors: Mapping[str, Tensor], config: Config, *, head: bool = 
 
     Raises:
         ValueError: If tensors are missing, left over or of the wrong shape; the message names them.
-
-    Book: 13_beyond_text.html#beyond-text-published.
     """
     # The first files call a norm's gain and shift gamma and beta.
     tensors = {re.sub(r"\.gamma$", ".weight", re.sub(r"\.beta$", ".bias", name)): t for name, t in tensors.items()}
@@ -153,7 +151,7 @@ def gpt2_config(description: Any) -> Config:
         ValueError: If the description asks for what this library does not have, lacks a field, or has one that is not
             understood; the message names the field.
 
-    Source: Radford et al. 2019, section 2.3. Book: 13_beyond_text.html#beyond-text-published.
+    Source: Radford et al. 2019, section 2.3.
     """
     entries = Entries(description, ["gpt2"])
     entries.only(scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, reorder_and_upcast_attn=False)
@@ -194,8 +192,6 @@ def gpt2_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Ten
 
     Raises:
         ValueError: If tensors are missing, left over or of the wrong shape; the message names them.
-
-    Book: 13_beyond_text.html#beyond-text-published.
     """
     cut = {}
     for name, tensor in tensors.items():
@@ -226,7 +222,6 @@ def llama_config(description: Any) -> Config:
             message names the field.
 
     Source: Touvron et al. 2023, section 2.2; Jiang et al. 2023 (Mistral).
-    Book: 13_beyond_text.html#beyond-text-published.
     """
     Entries(description, _LLAMA_KIN)  # refuses other models
     return decoder_config(description)
@@ -244,7 +239,5 @@ def llama_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Te
 
     Raises:
         ValueError: If tensors are missing, left over or of the wrong shape; the message names them.
-
-    Book: 13_beyond_text.html#beyond-text-published.
     """
     return decoder_weights(tensors, config, "llama")

@@ -88,11 +88,10 @@ class PackedTensor:
     data: np.ndarray
 
     def numbers(self) -> Float[np.ndarray, "..."]:
-        """Unpack the tensor.
+        """Unpack the tensor to float32, in its shape.
 
-        Returns:
-            Its numbers in float32, an array of its shape. In Q4_1 a number is scale * (0 to 15) + least, and in Q8_0
-            scale * (-127 to 127); 32 neighbours of a row share scale and least, which are float16.
+        In Q4_1 a number is scale * (0 to 15) + least, and in Q8_0 scale * (-127 to 127); 32 neighbours of a row share
+        scale and least, which are float16.
 
         Cost: 4 bytes for each number. Q4_1 has 5 bits for each in the file, Q8_0 has 8.5.
         """
@@ -171,13 +170,8 @@ class _Cursor:
 def read_gguf(path: str | Path) -> GgufFile:
     """Open a GGUF file. Its tensors stay on the disk, and packed, until they are asked for their numbers.
 
-    Returns:
-        Its description and its packed tensors.
-
-    Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If the file is no GGUF file of version 2 or 3, is cut short, holds more than is read, or packs a
-            tensor in a way that is not known here; the message names the file, and what it has.
+    FileNotFoundError; ValueError, which names the file and what it has, if it is no GGUF file of version 2 or 3, is cut
+    short, holds more than is read, or packs a tensor in a way that is not known here.
     """
     try:
         with open_regular(path) as file:

@@ -44,13 +44,10 @@ _ACCEPTED: dict[str, tuple[Any, ...]] = {"bias": ("none",), "init_lora_weights":
 class LoraChange(nn.Module):
     """What is added to one weight matrix: alpha / rank times the product of two narrow matrices.
 
-    Args:
-        w: The frozen matrix.
-        rank: R, the width between the two matrices.
-        alpha: The change is multiplied by alpha / R.
-        is_linear: Whether w stands as torch's Linear has it, (O, I); otherwise as in the book, (I, O).
+    ``w`` is frozen; ``rank`` is R, the width between the two. ``is_linear``: w stands as torch's Linear has it, (O, I);
+    otherwise as in the book, (I, O).
 
-    Source: Hu et al. 2021, section 4.1. Book: 20_after_pretraining.html#after-pretraining-lora.
+    Source: Hu et al. 2021, section 4.1.
     """
 
     def __init__(self, w: Tensor, rank: int, alpha: float | int, *, is_linear: bool) -> None:
@@ -90,7 +87,7 @@ def add_lora(
         ValueError: If rank is below 1, alpha is no finite number above 0, the model has adapters, or a target is not in
             the model; the message lists the names there are.
 
-    Source: Hu et al. 2021, section 4. Book: 20_after_pretraining.html#after-pretraining-lora.
+    Source: Hu et al. 2021, section 4.
 
     >>> add_lora(nn.Sequential(nn.Linear(4, 3)), rank=2, alpha=4, targets=["0"])
     ['0']
@@ -113,10 +110,7 @@ def add_lora(
 def lora_parameters(model: nn.Module) -> list[nn.Parameter]:
     """List what is trained of a model of add_lora, for an optimizer: A (R, I) and B (O, R) of each changed matrix.
 
-    Raises:
-        ValueError: If the model has no adapters.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
+    ValueError if the model has no adapters.
     """
     return list(lora_changes(model).parameters())
 
@@ -124,11 +118,8 @@ def lora_parameters(model: nn.Module) -> list[nn.Parameter]:
 def lora_changes(model: nn.Module) -> nn.ModuleList:
     """Collect the adapters of a model as a module of their own: what a checkpoint of the training has to hold.
 
-    Returns:
-        The LoraChange of each changed matrix, in the order of the model; the same objects, not copies.
-
-    Raises:
-        ValueError: If the model has no adapters.
+    Gives the LoraChange of each changed matrix, in the order of the model: the same objects, not copies. ValueError if
+    there is none.
     """
     if not (changes := _changes(model)):
         raise ValueError("the model has no LoRA adapters; add_lora adds them")
@@ -146,8 +137,6 @@ def count_lora(model: nn.Module) -> tuple[int, float]:
 
     Raises:
         ValueError: If the model has no adapters.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     n_trained = sum(parameter.numel() for parameter in lora_parameters(model))
     return n_trained, n_trained / sum(parameter.numel() for parameter in model.parameters())
@@ -166,7 +155,6 @@ def merge_lora(model: nn.Module) -> None:
         ValueError: If the model has no adapters.
 
     Source: Hu et al. 2021, section 4.1 (no additional inference latency).
-    Book: 20_after_pretraining.html#after-pretraining-lora.
     """
     lora_changes(model)  # refuses a model without any
     for _, module, parameter, _ in list(_changed_matrices(model)):
@@ -179,15 +167,8 @@ def save_adapter(model: nn.Module, folder: str | Path, *, base: str | None = Non
 
     A model of Llama's kind gets Llama's names, so that PEFT loads the adapter beside the published weights.
 
-    Args:
-        model: A model of add_lora.
-        folder: Where to; it is made if it is missing.
-        base: The name or the folder of the frozen model.
-
-    Raises:
-        ValueError: If the model has no adapters.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
+    The folder is made if it is missing; ``base`` is the name or the folder of the frozen model. ValueError if the model
+    has no adapters.
     """
     lora_changes(model)  # refuses a model without any
     folder, changes = Path(folder), _changes(model)
@@ -219,17 +200,9 @@ def save_adapter(model: nn.Module, folder: str | Path, *, base: str | None = Non
 def load_adapter(model: nn.Module, folder: str | Path) -> None:
     """Give a model the adapters of a folder, written by save_adapter or by PEFT.
 
-    Args:
-        model: A model without adapters. Nothing is changed unless everything fits.
-        folder: Where the two files are.
-
-    Raises:
-        FileNotFoundError: If a file is missing.
-        CheckpointError: If a file is damaged, is of another kind of adapter, or does not fit the model in its names,
-            its rank or its sizes; the message names what differs.
-        ValueError: If the model has adapters already.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
+    Nothing is changed unless everything fits. FileNotFoundError; CheckpointError, which names what differs, if a file
+    is damaged, is of another kind of adapter, or does not fit the model in its names, its rank or its sizes; ValueError
+    if the model has adapters already.
     """
     folder = Path(folder)
     config = read_adapter_config(folder)
@@ -283,17 +256,9 @@ def load_adapter(model: nn.Module, folder: str | Path) -> None:
 def read_adapter_config(folder: str | Path) -> dict[str, Any]:
     """Read the description of an adapter, and refuse a kind that this library does not compute.
 
-    Args:
-        folder: Where adapter_config.json is.
-
-    Returns:
-        Its entries: among them r, lora_alpha, target_modules and base_model_name_or_path.
-
-    Raises:
-        FileNotFoundError: If there is no such file.
-        CheckpointError: If the file is no JSON, lacks an entry, or asks for what plain LoRA does not have.
-
-    Book: 20_after_pretraining.html#after-pretraining-lora.
+    Among the entries are r, lora_alpha, target_modules and base_model_name_or_path. FileNotFoundError if
+    adapter_config.json is missing; CheckpointError if it is no JSON, lacks an entry, or asks for what plain LoRA does
+    not have.
     """
     path = Path(folder) / ADAPTER_CONFIG
     try:

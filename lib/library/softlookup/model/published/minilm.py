@@ -27,7 +27,7 @@ class SentenceEncoder(nn.Module):
         encoder: What gives each text a vector.
         tokenizer: What cuts texts into its tokens, with a start and an end.
 
-    Source: Reimers & Gurevych 2019; Wang et al. 2020 (MiniLM). Book: 13_beyond_text.html#beyond-text-published.
+    Source: Reimers & Gurevych 2019; Wang et al. 2020 (MiniLM).
     """
 
     def __init__(self, encoder: TextEncoder, tokenizer: Tokenizer) -> None:

@@ -56,8 +56,6 @@ def decoder_config(description: Any) -> Config:
         TypeError: If the description is neither.
         ValueError: If the model has a part that this library does not have, or the description lacks an entry or has
             one that is not understood; the message names it.
-
-    Book: 15_what_changed_more.html#config-names.
     """
     entries = FilledEntries(description, DECODERS)
     model = read_layers(entries)

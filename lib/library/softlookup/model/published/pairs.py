@@ -61,7 +61,7 @@ def marian_config(description: Any) -> Config:
         ValueError: If the description asks for what this library does not have (two vocabularies, another encoder
             than decoder), lacks a field, or has one that is not understood; the message names the field.
 
-    Source: Junczys-Dowmunt et al. 2018. Book: 13_beyond_text.html#beyond-text-published.
+    Source: Junczys-Dowmunt et al. 2018.
     """
     entries = Entries(description, ["marian"])
     vocab_size, n_heads = entries.size("vocab_size"), entries.size("encoder_attention_heads")
@@ -109,8 +109,6 @@ def marian_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, T
 
     Raises:
         ValueError: If tensors are missing, left over or of the wrong shape; the message names them.
-
-    Book: 13_beyond_text.html#beyond-text-published.
     """
     tensors = dict(tensors)
     if "final_logits_bias" in tensors:
@@ -139,7 +137,6 @@ def t5_config(description: Any) -> Config:
             understood; the message names the field.
 
     Source: Raffel et al. 2020, section 2.1; Shazeer 2020 (version 1.1).
-    Book: 13_beyond_text.html#beyond-text-published.
     """
     entries = Entries(description, ["t5"])
     entries.only(relative_attention_num_buckets=32, relative_attention_max_distance=128, is_encoder_decoder=True)
@@ -187,8 +184,6 @@ def t5_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Tenso
 
     Raises:
         ValueError: If tensors are missing, left over or of the wrong shape; the message names them.
-
-    Book: 13_beyond_text.html#beyond-text-published.
     """
     same = {f"{stack}.embed_tokens.weight": "shared.weight" for stack in ("encoder", "decoder")}
     if config.tied:

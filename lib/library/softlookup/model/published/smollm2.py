@@ -64,7 +64,6 @@ def load_smollm2(dtype: torch.dtype = torch.float32, *, device: torch.device | s
     Cost: about 4 s on one core; 538 MB in float32, for a moment twice as much, and 390 MB more once it writes.
 
     Source: Allal et al. 2025 (SmolLM2); Touvron et al. 2023 (the architecture).
-    Book: 13_beyond_text.html#beyond-text-published.
     """
     if not dtype.is_floating_point:
         raise TypeError(f"dtype is {dtype}; wanted a floating-point dtype, such as torch.float32 or torch.bfloat16")
@@ -79,9 +78,8 @@ def load_smollm2(dtype: torch.dtype = torch.float32, *, device: torch.device | s
 def checked_file() -> Path:
     """Find the package's file without running the package, and make sure that it is the one that is known.
 
-    Raises:
-        ModuleNotFoundError: If the package is not installed; the message says how to install it.
-        ValueError: If the package is of another version, or its file has another SHA-256 than the one known.
+    ModuleNotFoundError, which says how to install it, if the package is missing; ValueError if its version or the
+    SHA-256 of its file is not the one known.
     """
     try:
         package = metadata.distribution(PACKAGE)
@@ -106,8 +104,7 @@ def checked_file() -> Path:
 def llama_description(file: GgufFile) -> dict[str, Any]:
     """Describe the model of a GGUF file, a Llama with a tied table, as a config.json does.
 
-    Raises:
-        ValueError: If the file holds another kind of model, or has a table of its own for the output.
+    ValueError if the file holds another kind of model, or has a table of its own for the output.
     """
     description = file.description
     kind = description.get("general.architecture"), "output.weight" in file.tensors
@@ -155,12 +152,7 @@ def paired_by_halves(w: Tensor, n_heads: int) -> Tensor:
     Rotary positions turn pairs of numbers. The published weights pair number i of a head with i + H/2; llama.cpp puts
     the two side by side, as numbers 2i and 2i + 1. What a head computes is the same.
 
-    Args:
-        w: The matrix as llama.cpp keeps it, (n_heads * H, D).
-        n_heads: Its heads.
-
-    Returns:
-        The matrix with its rows in the published order.
+    w is as llama.cpp keeps it, (n_heads * H, D).
 
     >>> paired_by_halves(torch.arange(6)[:, None], 1)[:, 0].tolist()
     [0, 2, 4, 1, 3, 5]
@@ -171,8 +163,7 @@ def paired_by_halves(w: Tensor, n_heads: int) -> Tensor:
 def tokenizer_of(file: GgufFile) -> ByteLevelTokenizer:
     """Make the tokenizer that a GGUF file describes: bytes and merges, cut up as SmolLM2 does.
 
-    Raises:
-        ValueError: If the file asks for another kind of tokenizer.
+    ValueError if the file asks for another kind of tokenizer.
     """
     description = file.description
     kind = description.get("tokenizer.ggml.model"), description.get("tokenizer.ggml.pre")

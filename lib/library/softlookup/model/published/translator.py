@@ -28,8 +28,6 @@ class Translation:
         log_probability: Of the translation, its end counted, in nats.
         source_tokens: The pieces that the encoder read, the end token last.
         tokens: The pieces that were written, the end token last.
-
-    Book: 09_training.html#training-translator.
     """
 
     text: str
@@ -63,8 +61,6 @@ class Translator:
 
     Raises:
         ValueError: If the two differ in the size of their vocabulary.
-
-    Book: 09_training.html#training-translator.
     """
 
     def __init__(self, model: Transformer, tokenizer: BytePairTokenizer) -> None:
@@ -191,8 +187,6 @@ def load_translator(folder: str | Path | None = None, *, device: torch.device | 
     Raises:
         FileNotFoundError: If one of the three files is missing; the message names it.
         CheckpointError: If the weights are not those of the configuration.
-
-    Book: 09_training.html#training-translator.
     """
     folder = SHIPPED if folder is None else Path(folder)
     model, tokenizer = read_folder(folder, Transformer, "softlookup train")

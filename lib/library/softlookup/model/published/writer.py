@@ -24,8 +24,6 @@ class Writer:
 
     Raises:
         ValueError: If the two differ in the size of their vocabulary.
-
-    Book: 10_inference_more.html#inference-sampled-text.
     """
 
     def __init__(self, model: DecoderLM, tokenizer: BytePairTokenizer) -> None:
@@ -131,8 +129,6 @@ def load_writer(folder: str | Path | None = None, *, device: torch.device | str 
     Raises:
         FileNotFoundError: If one of the three files is missing; the message names it.
         CheckpointError: If the weights are not those of the configuration.
-
-    Book: 10_inference_more.html#inference-sampled-text.
     """
     folder = SHIPPED if folder is None else Path(folder)
     model, tokenizer = read_folder(folder, DecoderLM, "softlookup train-writer")

@@ -20,7 +20,6 @@ class DecoderLM(nn.Module):
         config: Sizes and parts.
 
     Source: Radford et al. 2019 (GPT-2); Touvron et al. 2023 (Llama).
-    Book: 08_decoder_and_masks.html#decoder-families, 10_inference.html#inference-growing.
     """
 
     def __init__(self, config: Config) -> None:
@@ -138,7 +137,7 @@ class EncoderLM(nn.Module):
     Args:
         config: Sizes and parts.
 
-    Source: Devlin et al. 2019 (BERT). Book: 08_decoder_and_masks.html#decoder-families.
+    Source: Devlin et al. 2019 (BERT).
     """
 
     def __init__(self, config: Config) -> None:

@@ -118,8 +118,6 @@ def perplexity(loss: float | Float[Tensor, ""]) -> float:
     Raises:
         ValueError: If the loss is negative or NaN: no cross-entropy is.
 
-    Book: 09_training.html#training-perplexity.
-
     >>> perplexity(0.0)
     1.0
     """

@@ -49,7 +49,7 @@ def warmup_cosine(step: int, *, peak: float, warmup: int, total: int, floor: flo
         ValueError: If step is below 1, warmup is negative, total is not beyond warmup, peak is not a positive
             number, or floor is not between 0 and peak.
 
-    Source: Loshchilov & Hutter 2017, equation 5 (without restarts). Book: 09_training.html#training-warmup.
+    Source: Loshchilov & Hutter 2017, equation 5 (without restarts).
 
     >>> [warmup_cosine(s, peak=1.0, warmup=2, total=4) for s in (1, 2, 4)]
     [0.5, 1.0, 0.0]
@@ -84,7 +84,7 @@ def inverse_square_root(step: int, *, peak: float, warmup: int) -> float:
     Raises:
         ValueError: If step or warmup is below 1, or peak is not a positive number.
 
-    Source: Vaswani et al. 2017, equation 3, scaled. Book: 09_training.html#training-warmup.
+    Source: Vaswani et al. 2017, equation 3, scaled.
 
     >>> [inverse_square_root(s, peak=1.0, warmup=4) for s in (1, 4, 16)]
     [0.25, 1.0, 0.5]
@@ -113,7 +113,7 @@ def warmup_hold_decay(step: int, *, peak: float, warmup: int, decay_from: int, t
     Raises:
         ValueError: If step is below 1, peak is not a positive number, or not 0 <= warmup <= decay_from < total.
 
-    Source: Hu et al. 2024 (MiniCPM), section 4; Hägele et al. 2024. Book: 09_training.html#training-warmup.
+    Source: Hu et al. 2024 (MiniCPM), section 4; Hägele et al. 2024.
 
     >>> [warmup_hold_decay(s, peak=1.0, warmup=4, decay_from=8, total=12) for s in (1, 4, 8, 10, 12)]
     [0.25, 1.0, 1.0, 0.5, 0.0]

@@ -27,7 +27,6 @@ class Embedder(nn.Module):
         config: Sizes and parts.
 
     Source: Vaswani et al. 2017, sections 3.4, 3.5 and 5.4.
-    Book: 03_tokens_and_embeddings.html#tokens-scale, 06_positions.html#positions-adding.
     """
 
     def __init__(self, config: Config) -> None:
@@ -217,7 +216,7 @@ class Encoder(_Stack):
     Args:
         config: Sizes and parts.
 
-    Source: Vaswani et al. 2017, section 3.1. Book: 07_encoder.html#encoder-stack.
+    Source: Vaswani et al. 2017, section 3.1.
     """
 
     def __init__(self, config: Config) -> None:
@@ -253,7 +252,7 @@ class Decoder(_Stack):
         config: Sizes and parts.
         cross: Whether there is an encoder to look at.
 
-    Source: Vaswani et al. 2017, section 3.1. Book: 08_decoder_and_masks.html#decoder-layer.
+    Source: Vaswani et al. 2017, section 3.1.
     """
 
     def __init__(self, config: Config, *, cross: bool = True) -> None:

@@ -12,8 +12,7 @@ from softlookup.model.whole.stack import Embedder, Encoder
 def mean_pool(states: Float[Tensor, "B T D"], real: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
     """Take the mean of each row's tokens, leaving out what only fills it up; zeros for a row without tokens.
 
-    Raises:
-        ValueError: If the shapes do not fit.
+    ValueError if the shapes do not fit.
     """
     if states.ndim != 3 or real.shape != states.shape[:2]:
         raise ValueError(
@@ -29,7 +28,7 @@ class TextEncoder(nn.Module):
     Args:
         config: Sizes and parts. What it says of the output plays no part.
 
-    Source: Reimers & Gurevych 2019, section 3 (mean pooling). Book: 13_beyond_text.html#beyond-text-published.
+    Source: Reimers & Gurevych 2019, section 3 (mean pooling).
     """
 
     def __init__(self, config: Config) -> None:

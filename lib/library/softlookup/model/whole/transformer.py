@@ -19,7 +19,7 @@ class Transformer(nn.Module):
     Args:
         config: Sizes and parts.
 
-    Source: Vaswani et al. 2017. Book: 08_decoder_and_masks.html#decoder-whole.
+    Source: Vaswani et al. 2017.
     """
 
     def __init__(self, config: Config) -> None:

@@ -59,8 +59,6 @@ def unpatchify(
 
     Raises:
         ValueError: If number or width of the patches do not make such pictures; the message names the sizes.
-
-    Book: 13_beyond_text.html#beyond-text-patches.
     """
     check_sizes(patch=patch, height=height, width=width)
     down, across = height // patch, width // patch
@@ -94,7 +92,7 @@ class ViT(nn.Module):
     Raises:
         ValueError: If a size is below 1 or does not divide another, or the pooling is unknown.
 
-    Source: Dosovitskiy et al. 2021, section 3.1 and table 1. Book: 13_beyond_text.html#beyond-text-vit.
+    Source: Dosovitskiy et al. 2021, section 3.1 and table 1.
     """
 
     def __init__(

@@ -20,10 +20,7 @@ _MOST_HEADER_BYTES, _MOST_TENSORS, _LONGEST_NAME = 32_000_000, 100_000, 500
 
 
 class CheckpointError(ValueError):
-    """A file that cannot be used: damaged, of another kind, or of another model or run.
-
-    Book: 13_beyond_text.html#beyond-text-vit.
-    """
+    """A file that cannot be used: damaged, of another kind, or of another model or run."""
 
 
 def model_tensors(model: nn.Module) -> dict[str, Tensor]:
@@ -32,8 +29,7 @@ def model_tensors(model: nn.Module) -> dict[str, Tensor]:
     A table that also serves as the output matrix stands under two names in a state dict; it is kept under the
     first alone, and loading that one fills both.
 
-    Raises:
-        TypeError: If the module keeps something that is no tensor.
+    TypeError if the module keeps something that is no tensor.
     """
     tensors: dict[str, Tensor] = {}
     seen: set[int] = set()
@@ -60,8 +56,6 @@ def save_weights(
     Raises:
         TypeError: If dtype is no floating-point dtype, or the notes are no JSON.
         ValueError: If a weight does not fit into the dtype: 70000 is infinite in float16.
-
-    Book: 13_beyond_text.html#beyond-text-vit.
     """
     if dtype is not None and not dtype.is_floating_point:
         raise TypeError(f"dtype is {dtype}; wanted a floating-point dtype")
@@ -89,8 +83,6 @@ def load_weights(model: nn.Module, path: str | Path) -> dict[str, Any]:
         FileNotFoundError: If there is no such file.
         CheckpointError: If the file is damaged, or names or shapes are not the model's. The message names those
             that are missing, unexpected or of another shape.
-
-    Book: 13_beyond_text.html#beyond-text-vit.
     """
     tensors, header = read_tensors(path)
     fill(model_tensors(model), tensors, path)
@@ -100,13 +92,8 @@ def load_weights(model: nn.Module, path: str | Path) -> dict[str, Any]:
 def fill(targets: Mapping[str, Tensor], got: Mapping[str, Tensor], path: str | Path) -> None:
     """Copy tensors into others of the same names, or say all that does not fit.
 
-    Args:
-        targets: The tensors to be overwritten in place.
-        got: What to write into them; the device may differ, and the precision.
-        path: The file they came from, for the message.
-
-    Raises:
-        CheckpointError: If names or shapes differ, or numbers with and without fractions meet. Nothing is copied then.
+    ``targets`` are overwritten in place; ``got`` may be of another device or precision. CheckpointError with the file's
+    name if names or shapes differ, or numbers with and without fractions meet; nothing is copied then.
     """
     check_fit(targets, got, path)
     with torch.no_grad():
@@ -115,11 +102,7 @@ def fill(targets: Mapping[str, Tensor], got: Mapping[str, Tensor], path: str | P
 
 
 def check_fit(targets: Mapping[str, Tensor], got: Mapping[str, Tensor], path: str | Path) -> None:
-    """Say all that keeps fill from copying tensors into others; all arguments are those of fill.
-
-    Raises:
-        CheckpointError: As in fill.
-    """
+    """Raise the CheckpointError with which fill would refuse to copy; all arguments are those of fill."""
     wrong = [f"missing {name}" for name in targets if name not in got]
     wrong += [f"unexpected {name}" for name in got if name not in targets]
     wrong += [
@@ -154,13 +137,7 @@ def write_tensors(path: str | Path, tensors: Mapping[str, Tensor], header: Mappi
     digest over everything makes a later flaw of the disk show. In a process group all ranks call this: tensors that
     are cut among them are gathered, and rank 0 writes.
 
-    Args:
-        path: Where to; folders that are missing are made.
-        tensors: By name, on any device.
-        header: What JSON can hold.
-
-    Raises:
-        TypeError: If the header is no JSON.
+    The tensors may be on any device; missing folders are made. TypeError if the header is no JSON.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -179,12 +156,8 @@ def write_tensors(path: str | Path, tensors: Mapping[str, Tensor], header: Mappi
 def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what write_tensors wrote; another safetensors file has no header.
 
-    Returns:
-        The tensors, on the CPU, and the header.
-
-    Raises:
-        FileNotFoundError: If there is no such file.
-        CheckpointError: If the file is no safetensors file, was cut short, or does not have the digest it states.
+    The tensors are on the CPU. FileNotFoundError; CheckpointError if the file is no safetensors file, was cut short, or
+    does not have the digest it states.
     """
     try:
         with open_regular(path) as file:
