@@ -36,10 +36,10 @@ from softlookup.grading.data.work import RunSettings
 from softlookup.grading.judging.rebuild import ReleasedCheck, rebuild
 from softlookup.grading.judging.zygotes import asked_by
 from softlookup.grading.kept_at_home import keep
-from softlookup.grading.viva.choosing import choose
-from softlookup.grading.viva.questions import VivaQuestion
+from softlookup.grading.viva.questions import VivaQuestion, questions_on
 from softlookup.grading.viva.trials import (
     MOST_SLOW,
+    SPARE,
     Program,
     Trial,
     agreed,
@@ -49,9 +49,8 @@ from softlookup.grading.viva.trials import (
     outcome_of,
     plans_of,
     tried,
-    verdict_of,
 )
-from softlookup.grading.viva.vivas import SPARE, explained, questions_in_any_order, with_letters
+from softlookup.grading.viva.vivas import choose
 
 _CELL_S, _OWN_CELL_S = 60.0, 10.0
 """How long a given cell of the notebook may run, and how long that of an answer."""
@@ -117,8 +116,7 @@ def home_questions(
     while search.left_out < _MOST_LEFT_OUT and _in_a_process(search):
         pass
     rng = generator(work.settings, "", 1)
-    chosen = choose(questions_in_any_order(search.trials, rng), count)
-    return [explained(search.trials, question) for question in with_letters(chosen, rng)]
+    return choose([question for trial in search.trials for question in questions_on(trial, rng)], count)
 
 
 def keep_answer(path: Path, question: VivaQuestion, right: bool) -> str:
@@ -307,11 +305,11 @@ def _try_tasks(say: Callable[..., None], job: Job) -> None:
             runner.announce(name, seconds)
             if not runner.execute(cell.source, clock) and (clock.left or 0.0) <= 0:
                 say("stopped", seconds)
-    for plan in plans_of(work.cells, work.checks, work.settings, "", versions=False):
+    for plan in plans_of(work.cells, work.checks, work.settings, ""):
         name = plan.check.task.id
         if name not in job.without and job.task in ("", name):
             runner.slow = 0
-            trial = tried(plan, runner)
+            trial = tried(plan, runner.ran)
             # The check holds functions, which do not travel: the other side has it.
             say("tried", trial and replace(trial, check=cast(ReleasedCheck, None)), runner.slow)
 
@@ -361,14 +359,13 @@ class HomeRunner:
                 answers = [run(function, case, results, task.barred) for case in (*plan.cases, *plan.cases)]
             outcomes = [outcome_of(answer) for answer in answers]
             both = agreed(outcomes[: len(plan.cases)], outcomes[len(plan.cases) :])
-            wrong = None
+            passes = False
             if judged:
                 drawn = questions_at_home(variant)
                 student = LocalStudent(variant, function, {task.id: variant}, clock)
-                result = judge(variant, student, task_questions=drawn, names=False)
-                wrong = verdict_of(result, drawn.cases)
+                passes = judge(variant, student, task_questions=drawn, names=False).verdict == "pass"
         except TimeIsUp:
             return None
         finally:
             self.slow += (clock.left or 0.0) <= 0
-        return replace(program, outcomes=both, wrong=wrong)
+        return replace(program, outcomes=both, passes=passes)
