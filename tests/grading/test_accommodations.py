@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from fake_grader import here
 from paper_class import enter, hand_in, in_class, paper_course
 from small_class import NAME
-from test_viva_marks import viva
 
 from softlookup.cli import main
 from softlookup.grading import Course, CourseError
@@ -19,7 +17,6 @@ from softlookup.grading.course.terms import Accommodation, Extension
 from softlookup.grading.forgetting import forget, kept_of
 from softlookup.grading.run.engine import grade_assignment
 from softlookup.grading.run.request import GradeRequest
-from softlookup.grading.viva.of_class import write_vivas
 
 DUE, OTHER = datetime(2126, 12, 1, 18), "05_other"
 Run = Callable[..., Result]
@@ -135,16 +132,6 @@ def test_settling_is_quiet_where_nothing_is_granted(course: Course) -> None:
     enter(course, "bo", {})
     settle(course, NAME)
     assert not (course.root / ".dates.json").exists()
-
-
-def test_a_viva_gives_the_minutes_times_the_factor(course: Course, tmp_path: Path) -> None:
-    accommodate(course, "bo", Accommodation(time=1.5))
-    write_vivas(course, [viva("bo"), viva("00123")], tmp_path, together=True)
-    shown = {student: (tmp_path / student / "form.html").read_text() for student in ("bo", "00123")}
-    assert "3 questions, 9 minutes" in shown["bo"] and '"minutes": 9' in shown["bo"]
-    assert "3 questions, 6 minutes" in shown["00123"]
-    write_vivas(course, [viva("bo")], tmp_path, together=False, minutes=20)
-    assert "30 minutes" in (tmp_path / "bo" / "form.html").read_text()
 
 
 def test_forgetting_a_student_takes_the_terms_too(course: Course) -> None:

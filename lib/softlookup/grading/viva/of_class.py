@@ -50,30 +50,32 @@ def draw_vivas(
     """
     settings = settings_for(course, assignment, seed, limits=LIMITS)
     in_class, watch = course.students(students), watch or Watcher()
-    vivas, notes = list[Viva](), list[str]()
+    vivas, notes, jobs = list[Viva](), list[str](), dict[str, bytes]()
+    for student in students or in_class:
+        try:
+            content = _content(course, assignment, student, settings.personal)
+        except CourseError as error:
+            if students:
+                raise
+            notes.append(str(error))
+            continue
+        if content:
+            jobs[student] = content
+        else:
+            notes.append(f"{shown(student)} handed in nothing that was graded, and gets no questions")
     with VivaExaminer(settings) as examiner:
         if not any(check and check.task.id in TASKS for check in examiner.assignment.checks.values()):
             chapters = ", ".join(sorted({task_id.partition(".")[0] for task_id in TASKS}))
             raise CourseError(f"there are no questions on the tasks of {assignment}: vivas are for chapters {chapters}")
-        watch.begin("questions", len(students or in_class))
-        for student in students or in_class:
-            try:
-                content = _content(course, assignment, student, settings.personal)
-            except CourseError as error:
-                if students:
-                    raise
-                notes.append(str(error))
-                continue
-            if not content:
-                notes.append(f"{shown(student)} handed in nothing that was graded, and gets no questions")
-                continue
+        watch.begin("questions", len(jobs))
+        for student, content in jobs.items():
             viva = make_viva(examiner, student, content, count)
+            watch.step(student)
             notes += [f"{shown(student)}: {note}" for note in viva.notes]
             if len(viva.questions) < count:
                 few = f"{shown(student)} gets {len(viva.questions)} of {count} questions"
                 notes.append(f"{few}: there are no more on right answers")
             vivas += [viva] if viva.questions else []
-            watch.step(student)
     if not vivas:
         raise CourseError(f"nobody gets questions on {assignment}: {notes[0] if notes else 'nobody was graded'}")
     return vivas, notes

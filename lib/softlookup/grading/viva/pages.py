@@ -89,10 +89,10 @@ def _head(viva: Viva, title: str) -> str:
 def _section(number: int, question: VivaQuestion, right: int | None = None, more: str = "") -> str:
     """One question; the right option is marked if it is given, and more may follow."""
     title = f"{get_task(question.task).title} ({question.task})"
-    given = [("It is called with", question.call), ("It returns", (question.gives,))]
+    blocks = [("It is called with", question.call), ("It returns", (question.gives,))]
     rows = (
         f'<div class="row"><span>{words}</span>{"".join(f"<pre>{escape(text)}</pre>" for text in texts)}</div>'
-        for words, texts in given
+        for words, texts in blocks
         if any(texts)
     )
     options = (
