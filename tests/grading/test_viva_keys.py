@@ -22,7 +22,7 @@ LIMITS = Limits(cell_s=20, answer_s=20, total_s=500)
 HANDED_IN = {
     "04_one_head": ("04-scores", "04-softmax", "04-weights", "04-attention"),
     "05_many_heads": (
-        *("05-split", "05-merge", "05-project-heads", "05-heads", "05-output", "05-shares", "05-grouped"),
+        *("05-split", "05-merge", "05-project-heads", "05-heads", "05-output", "05-shares", "05-grouped", "05-dropout"),
         "05-multi-head",
     ),
     "08_decoder_and_masks": ("08-masked-softmax", "08-cross-attention"),

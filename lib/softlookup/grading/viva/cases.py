@@ -180,7 +180,10 @@ _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
     ],
     **dict.fromkeys(
         ("05.heads", "10.attend"),
-        lambda rng: [tuple(x[None, None] for x in (*_scores_of(rng, 2, 3), _different_rows(rng, 3, 2, high=8)))],
+        lambda rng: [
+            tuple(x[None, None] for x in (*_scores_of(rng, 2, keys), _different_rows(rng, keys, 2, high=8)))
+            for keys in (3, 3, 2)
+        ],
     ),
     "10.append": lambda rng: [(*(_digits(rng, 2, 1, 1, 2, high=9) for _ in range(4)), np.array([1, 0]))],
     "10.positions": lambda rng: [(np.array([[False, *rng.permutation([False, True]), True], 4 * [True]]), 2)],

@@ -5,11 +5,8 @@ import numpy as np
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.variant import Variant
 
-MOST_ENTRIES = 24
-"""Entries of a result that fits into an option."""
-
-WIDEST = 44
-"""Characters of a line of an option."""
+MOST_ENTRIES, WIDEST = 24, 44
+"""Entries of a result, and characters of a line, that fit into an option."""
 
 _ROUNDING = 1e-4
 """By what float32 may miss a number that is whole, or a half."""
