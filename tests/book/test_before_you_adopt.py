@@ -66,7 +66,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run("extension", LEAVES, NAME, "--days", 2, *at)
     run("accommodate", LEAVES, "--days", 3, *at)
     run("grade", NAME, "--workers", 1, *at)
-    run("viva", NAME, "--questions", 2, "--workers", 1, *at)
+    run("viva", NAME, "--questions", 2, *at)
     run("share", NAME, "--between", "ana,bo", *at)
     run("comment", NAME, LEAVES, written(root) or "02.hard-lookup", "Well.", "--save", "well", *at)
     run("report", NAME, *at)

@@ -2,17 +2,14 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from fake_grader import here
 from paper_class import enter, hand_in, in_class, paper_course
 from small_class import NAME
-from test_viva_marks import viva
 
 from softlookup_command import main
-from softlookup_course.viva.of_class import write_vivas
 from softlookup_grader import Course, CourseError
 from softlookup_grader.course.deadlines import accommodate, deadlines, extend, set_due, set_start, settle
 from softlookup_grader.course.releasing import Choices, Released
@@ -135,16 +132,6 @@ def test_settling_is_quiet_where_nothing_is_granted(course: Course) -> None:
     enter(course, "bo", {})
     settle(course, NAME)
     assert not (course.root / ".dates.json").exists()
-
-
-def test_a_viva_gives_the_minutes_times_the_factor(course: Course, tmp_path: Path) -> None:
-    accommodate(course, "bo", Accommodation(time=1.5))
-    write_vivas(course, [viva("bo"), viva("00123")], tmp_path, together=True)
-    shown = {student: (tmp_path / student / "form.html").read_text() for student in ("bo", "00123")}
-    assert "3 questions, 9 minutes" in shown["bo"] and '"minutes": 9' in shown["bo"]
-    assert "3 questions, 6 minutes" in shown["00123"]
-    write_vivas(course, [viva("bo")], tmp_path, together=False, minutes=20)
-    assert "30 minutes" in (tmp_path / "bo" / "form.html").read_text()
 
 
 def test_forgetting_a_student_takes_the_terms_too(course: Course) -> None:

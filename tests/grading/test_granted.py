@@ -11,10 +11,8 @@ from softlookup_grader import CourseError
 from softlookup_grader.course.terms import (
     Accommodation,
     Extension,
-    Granted,
     accommodation_in_words,
     end_for,
-    time_factor,
 )
 from softlookup_grader.data.dates import read_end, zone_named
 
@@ -137,12 +135,9 @@ def test_more_time_than_the_calendar_has_is_one_sentence() -> None:
         end(datetime(9995, 1, 1), "Europe/Berlin", Extension(days=3650))
 
 
-def test_an_accommodation_in_words_and_for_a_viva() -> None:
+def test_an_accommodation_in_words() -> None:
     until = datetime(2027, 3, 31, 21, 59)
     assert accommodation_in_words(Accommodation(days=1), UTC) == "1 day on the calendar"
     assert accommodation_in_words(Accommodation(time=1.25, until=until), UTC) == (
         "1.25 times the time, for what is due until Wednesday 2027-03-31 21:59 UTC"
     )
-    granted = Granted(accommodations={"ada": Accommodation(3, 1.5, until)})
-    assert time_factor(granted, "ada", until) == 1.5
-    assert time_factor(granted, "ada", until + timedelta(minutes=1)) == 1 == time_factor(granted, "bo", until)

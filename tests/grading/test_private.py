@@ -327,7 +327,7 @@ def test_no_other_account_reads_a_course_of_the_hub(machine: Machine) -> None:
     assert "1 collected" in machine.softlookup("collect", NAME, "--exchange")
     assert "ben 2/5" in " ".join(machine.softlookup("grade", NAME, "--workers", "1").split())
     machine.softlookup("report", NAME)
-    machine.softlookup("viva", NAME, "--questions", "1", "--workers", "1")
+    machine.softlookup("viva", NAME, "--questions", "1")
     machine.softlookup("export", NAME)
     assert "no other" not in machine.softlookup("doctor") and "can read no files" in machine.softlookup("doctor")
     machine.nbgrader("softlookup", "release_feedback", NAME)

@@ -35,7 +35,6 @@ def test_questions_are_on_answers_that_pass_and_the_same_for_a_seed(notebook, ca
     questions = home_questions(notebook, 3, 5)
     assert questions == home_questions(notebook, 3, 5) and len({question.task for question in questions}) == 3
     assert not {"04.scores", "04.scale"} & {question.task for question in questions}
-    assert not any(question.published for question in questions)
     assert "printed" not in capsys.readouterr().out
 
 

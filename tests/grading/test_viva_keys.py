@@ -10,31 +10,30 @@ from sandbox_tools import NEEDS_SANDBOX
 from small_class import ROOT
 
 from softlookup_course.samples.handins import answers, filled
-from softlookup_course.viva.questions import CHECK, EDIT, PLACE, RESULT, SHAPE, questions_on
+from softlookup_course.viva.questions import EDIT, RESULT, VALUE, questions_on
 from softlookup_course.viva.running import VivaExaminer
 from softlookup_course.viva.shown import STOPS
-from softlookup_course.viva.words import PARTS
 from softlookup_grader.data.work import Limits, RunSettings
 from softlookup_judge.authoring import read_solution
 from softlookup_judge.checking.catalogue import get_task
-from softlookup_judge.checking.judge import judge
-from softlookup_judge.checking.local import LocalStudent
-from softlookup_judge.data.variant import variant_of
-from softlookup_judge.judging.questions import questions_at_home
 
 pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=20, answer_s=20, total_s=500)
 HANDED_IN = {
     "04_one_head": ("04-scores", "04-softmax", "04-weights", "04-attention"),
     "05_many_heads": (
-        *("05-split", "05-merge", "05-project-heads", "05-heads", "05-output", "05-shares", "05-grouped"),
+        *("05-split", "05-merge", "05-project-heads", "05-heads", "05-output", "05-shares", "05-grouped", "05-dropout"),
         "05-multi-head",
     ),
-    "08_decoder_and_masks": ("08-masked-softmax", "08-cross-attention", "08-decoder-layer"),
+    "08_decoder_and_masks": ("08-masked-softmax", "08-cross-attention"),
 }
 """What a student has right; the rest is blank, and gives no question."""
 
-LARGEST = {"04_one_head": "04.attention", "05_many_heads": "05.multi-head", "08_decoder_and_masks": "08.decoder-layer"}
+LARGEST = {
+    "04_one_head": "04.attention",
+    "05_many_heads": "05.multi-head",
+    "08_decoder_and_masks": "08.cross-attention",
+}
 
 NUMBERS = re.compile(r"ln (\d+)")
 
@@ -49,16 +48,12 @@ def inputs_of(question):
     """The inputs of a question by name, as tensors."""
     inputs = {}
     for text in question.call:
-        if " has the shape " in text:
-            name, shape = text.split(" has the shape ")
-            inputs[name] = torch.ones(read(shape), dtype=torch.bool if "mask" in name else torch.float32)
-        else:
-            name, value = text.split(" = ", 1)
-            value = read(value)
-            if isinstance(value, list):
-                value = torch.tensor(value)
-                value = value if value.dtype == torch.bool else value.float()
-            inputs[name] = value
+        name, value = text.split(" = ", 1)
+        value = read(value)
+        if isinstance(value, list):
+            value = torch.tensor(value)
+            value = value if value.dtype == torch.bool else value.float()
+        inputs[name] = value
     return inputs
 
 
@@ -89,18 +84,6 @@ def with_option(code, option):
     return lines
 
 
-def in_words(layer):
-    """Weights as the sentence of a question says them."""
-    for name, parameter in layer.named_parameters():
-        part, _, last = name.rpartition(".")
-        if last in ("w_q", "w_k", "bias"):
-            parameter.data.zero_()
-        elif part.startswith("norm"):
-            parameter.data.fill_(1)
-        else:
-            parameter.data = torch.eye(len(parameter))
-
-
 def result(space, name, lines, inputs):
     """What a function or a layer gives; None for an exception."""
     try:
@@ -113,12 +96,8 @@ def result(space, name, lines, inputs):
                 if key in inputs
             }
             layer = made(**sizes)
-            weights = {key: inputs.pop(key) for key in ("w_q", "w_k", "w_v", "w_o") if key in inputs}
-            if weights:
-                for key, value in weights.items():
-                    getattr(layer, key).data = value
-            else:
-                in_words(layer)
+            for key in ("w_q", "w_k", "w_v", "w_o"):
+                getattr(layer, key).data = inputs.pop(key)
             made = layer
         with torch.no_grad():
             return torch.as_tensor(made(*inputs.values())).double().numpy()
@@ -134,14 +113,6 @@ def reads_as(value, text):
     return array.shape == value.shape and np.allclose(array, value, rtol=0, atol=0.0052, equal_nan=True)
 
 
-def verdict(task_id, function):
-    """The parts of a task's check that a function has wrong."""
-    variant = variant_of(get_task(task_id))
-    drawn = questions_at_home(variant)
-    judged = judge(variant, LocalStudent(variant, function), task_questions=drawn, names=False)
-    return {case.part for case, (_, mark) in zip(drawn.cases, judged.cases, strict=True) if mark != "right"}
-
-
 def agreeing(question, space):
     """The options that are right by this route."""
     name = get_task(question.task).name
@@ -151,29 +122,15 @@ def agreeing(question, space):
             for each in question.options
         )
         return [reads_as(value, question.gives) for value in results]
-    if question.kind == PLACE:
-        value = float(question.after.split(" is ")[1].split("?")[0])
-        matching = []
-        for option in question.options:
-            variable, index, line = re.fullmatch(r"(\w+)\[(.*)\] after line (\d+)", option).groups()
-            lines = program(question.code)
-            at = lines[int(line) - 1]
-            lines.insert(int(line), " " * (len(at) - len(at.lstrip())) + f"return {variable}")
-            array = result(dict(space), name, lines, inputs_of(question))
-            matching.append(abs(array[tuple(map(int, index.split(", ")))] - value) < 0.0052)
-        return matching
-    lines, space = program(question.code), dict(space)
-    if question.kind == CHECK:
-        exec("\n".join(lines), space)
-        wrong = verdict(question.task, space[name])
-        if wrong & {"core", "single"}:
-            return [option.startswith("Ordinary inputs already") for option in question.options]
-        words = ", ".join(text for part, text in PARTS.items() if part in wrong)
-        return [option.endswith(f"on: {words}." if wrong else "All cases are right.") for option in question.options]
-    value = result(space, name, lines, inputs_of(question))
-    if question.kind == SHAPE:
-        return [option == (STOPS if value is None else str(value.shape)) for option in question.options]
+    lines = program(question.code)
+    if question.kind == VALUE:
+        variable, index, line = re.search(r"`(\w+)\[(.*)\]` after line (\d+)", question.after).groups()
+        at = lines[int(line) - 1]
+        lines.insert(int(line), " " * (len(at) - len(at.lstrip())) + f"return {variable}")
+        value = result(dict(space), name, lines, inputs_of(question))[tuple(map(int, index.split(", ")))]
+        return [abs(float(option) - value) < 0.0052 for option in question.options]
     assert question.kind == RESULT
+    value = result(dict(space), name, lines, inputs_of(question))
     return [reads_as(value, option) for option in question.options]
 
 
@@ -197,8 +154,8 @@ def test_the_keys_are_those_that_the_shown_code_gives(name):
     kinds = set()
     for trial in trials:
         questions = questions_on(trial, np.random.default_rng(5))
-        for kind in (RESULT, EDIT, CHECK, SHAPE, PLACE):
-            for question in [question for question in questions if question.kind == kind][: 12 if kind != CHECK else 2]:
+        for kind in (RESULT, EDIT, VALUE):
+            for question in [question for question in questions if question.kind == kind][:12]:
                 right = agreeing(question, space)
                 assert right == [at == question.key for at in range(4)], (
                     question.kind,

@@ -23,7 +23,7 @@ from softlookup_grader.data.tables import read_table
 from softlookup_grader.platforms.feedback_zips import zips_with
 from softlookup_grader.reports.class_report import read_report
 from softlookup_grader.reports.side_by_side import pages_naming
-from softlookup_grader.reports.vivas import RECORD, let_go, paths_of, reachable, unreachable
+from softlookup_grader.reports.vivas import paths_of
 
 STEPS = ("submitted", "autograded", "feedback")
 NOT_REACHED = "Not reached: backups, downloaded zips, nbgrader's exchange, other CSV files, returned feedback."
@@ -45,7 +45,7 @@ def kept_of(course: Course, student: str) -> list[str]:
     phrases += [str(path.relative_to(course.root)) for path in zips_with(course, student)]
     for path in collected.records_naming(course, student):
         phrases.append(f"an entry in {path.relative_to(course.root)}")
-    phrases += [_shown(course, path) for path in _paths(course, student)]
+    phrases += [str(path.relative_to(course.root)) for path in _paths(course, student)]
     for path in _ledgers(course):
         count = sum(_is_about(line, student) for line in path.read_bytes().splitlines())
         if count:
@@ -64,7 +64,7 @@ def forget(course: Course, student: str) -> list[str]:
 
     # Held until all is done: a grader that runs meanwhile would write down again what was removed.
     with _no_grader(course):
-        removed, folders = kept_of(course, student), reachable(course)
+        removed = kept_of(course, student)
         for path in zips_with(course, student):  # found by the record of what was collected, so they go first
             _remove(path)
         left = leave(course, student)
@@ -88,26 +88,7 @@ def forget(course: Course, student: str) -> list[str]:
             atomic_write(path, rest)
         for path in _reports(course, student):
             _drop_from_report(path, student)
-        let_go(course, folders)
     return removed
-
-
-def not_reached(course: Course, student: str) -> list[str]:
-    """A sentence on each folder of vivas that may hold something of a student, and is not there to be looked at.
-
-    CourseError if the record of these folders is damaged.
-    """
-    return [
-        f"Not reached: {folder}, which vivas were written to, is empty, not there, or cannot be changed. Run this "
-        f"again when it is back, or delete there what is about {student}. If the folder was deleted, delete its line "
-        f"in {course.root / RECORD}."
-        for folder in unreachable(course)
-    ]
-
-
-def _shown(course: Course, path: Path) -> str:
-    """A path as seen from the course, whole if it lies elsewhere."""
-    return str(path.relative_to(course.root) if path.is_relative_to(course.root) else path)
 
 
 def _check(student: str) -> None:

@@ -26,10 +26,10 @@ from nbformat import NotebookNode
 
 from softlookup_course.at_home.as_released import as_released
 from softlookup_course.at_home.kept_at_home import keep
-from softlookup_course.viva.choosing import choose
-from softlookup_course.viva.questions import VivaQuestion
+from softlookup_course.viva.questions import VivaQuestion, questions_on
 from softlookup_course.viva.trials import (
     MOST_SLOW,
+    SPARE,
     Program,
     Trial,
     agreed,
@@ -39,9 +39,8 @@ from softlookup_course.viva.trials import (
     outcome_of,
     plans_of,
     tried,
-    verdict_of,
 )
-from softlookup_course.viva.vivas import SPARE, explained, questions_in_any_order, with_letters
+from softlookup_course.viva.vivas import choose
 from softlookup_grader.course.notebooks import cells_in, grade_id, is_solution, read_file
 from softlookup_grader.data.work import RunSettings
 from softlookup_grader.judging.rebuild import ReleasedCheck, rebuild
@@ -95,11 +94,20 @@ class Job:
 def home_questions(
     path: Path, count: int, seed: int, task: str = "", say: Callable[[str], None] = lambda sentence: None
 ) -> list[VivaQuestion]:
-    """Draw questions on the answers of a notebook that pass; what of it is graded is run, in a process of its own.
+    """Draw questions on the answers of a notebook that pass.
 
-    So many questions, each on another task as long as there are so many, or fewer; none where no answer is right, or
-    there are no questions on its tasks. A ``task`` restricts them to itself. ``say`` is called with a sentence on what
-    is left out since it does not come to an end. BadNotebook if the file is no notebook.
+    Args:
+        path: The notebook; what of it is graded is run, in a process of its own.
+        count: How many questions, each on another task as long as there are so many.
+        seed: Draws them.
+        task: Only on this task; empty for any.
+        say: Called with a sentence on what is left out since it does not come to an end.
+
+    Returns:
+        So many questions, or fewer; none where no answer is right, or there are no questions on its tasks.
+
+    Raises:
+        BadNotebook: If the file is no notebook.
     """
     work = _prepared(path, seed)
     if work is None:
@@ -108,14 +116,14 @@ def home_questions(
     while search.left_out < _MOST_LEFT_OUT and _in_a_process(search):
         pass
     rng = generator(work.settings, "", 1)
-    chosen = choose(questions_in_any_order(search.trials, rng), count)
-    return [explained(search.trials, question) for question in with_letters(chosen, rng)]
+    return choose([question for trial in search.trials for question in questions_on(trial, rng)], count)
 
 
 def keep_answer(path: Path, question: VivaQuestion, right: bool) -> str:
     """Keep beside a notebook how a question was answered; the same question again takes the place of its first answer.
 
-    One sentence where that could not be written, else nothing.
+    Returns:
+        One sentence where that could not be written, else nothing.
     """
     # Known again by what is shown, whatever letters its options have.
     shown = "\n".join([question.code, question.after, *question.call, *sorted(question.options)])
@@ -213,7 +221,8 @@ class _Search:
 def _in_a_process(search: _Search) -> bool:
     """Run a notebook and try its tasks in another process, as long as each part keeps to its time.
 
-    It says whether the process was ended, or ended itself, and another one should go on.
+    Returns:
+        Whether the process was ended, or ended itself, and another one should go on.
     """
     here, there = multiprocessing.Pipe(duplex=False)
     # A new interpreter, not a fork: torch's threads do not survive a fork, and not every system has one.
@@ -296,11 +305,11 @@ def _try_tasks(say: Callable[..., None], job: Job) -> None:
             runner.announce(name, seconds)
             if not runner.execute(cell.source, clock) and (clock.left or 0.0) <= 0:
                 say("stopped", seconds)
-    for plan in plans_of(work.cells, work.checks, work.settings, "", versions=False):
+    for plan in plans_of(work.cells, work.checks, work.settings, ""):
         name = plan.check.task.id
         if name not in job.without and job.task in ("", name):
             runner.slow = 0
-            trial = tried(plan, runner)
+            trial = tried(plan, runner.ran)
             # The check holds functions, which do not travel: the other side has it.
             say("tried", trial and replace(trial, check=cast(ReleasedCheck, None)), runner.slow)
 
@@ -308,7 +317,8 @@ def _try_tasks(say: Callable[..., None], job: Job) -> None:
 class HomeRunner:
     """Runs programs in this process: for a learner's own code on the learner's own machine, and for nothing else.
 
-    Before each program ``announce`` is called with the task that it belongs to, and the seconds that it may run.
+    Args:
+        announce: Is told of each program the task that it belongs to, and the seconds that it may run, before it does.
 
     Attributes:
         names: The names that the notebook's cells have defined.
@@ -349,14 +359,13 @@ class HomeRunner:
                 answers = [run(function, case, results, task.barred) for case in (*plan.cases, *plan.cases)]
             outcomes = [outcome_of(answer) for answer in answers]
             both = agreed(outcomes[: len(plan.cases)], outcomes[len(plan.cases) :])
-            wrong = None
+            passes = False
             if judged:
                 drawn = questions_at_home(variant)
                 student = LocalStudent(variant, function, {task.id: variant}, clock)
-                result = judge(variant, student, task_questions=drawn, names=False)
-                wrong = verdict_of(result, drawn.cases)
+                passes = judge(variant, student, task_questions=drawn, names=False).verdict == "pass"
         except TimeIsUp:
             return None
         finally:
             self.slow += (clock.left or 0.0) <= 0
-        return replace(program, outcomes=both, wrong=wrong)
+        return replace(program, outcomes=both, passes=passes)

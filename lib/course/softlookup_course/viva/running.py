@@ -21,15 +21,14 @@ from softlookup_course.viva.trials import (
     outcome_of,
     plans_of,
     tried,
-    verdict_of,
 )
-from softlookup_grader.course.notebooks import BadNotebook, grade_id
+from softlookup_grader.course.notebooks import BadNotebook
 from softlookup_grader.judging.examine import AssignmentSandbox
-from softlookup_grader.judging.rebuild import ReleasedCheck, rebuild
+from softlookup_grader.judging.rebuild import rebuild
 from softlookup_grader.judging.remote import Remote, about
 from softlookup_grader.sandbox.session import Dead, OutOfTime, SubmissionSession
+from softlookup_inside.asking.case import Arrays
 from softlookup_judge.checking.judge import judge
-from softlookup_judge.data.published import solution
 
 _ROUNDS = 8
 """How often a process is begun for one pass over a submission: anew after each program that ended it."""
@@ -42,78 +41,59 @@ class VivaExaminer(AssignmentSandbox):
     """Runs submissions of one assignment and their edits."""
 
     def trials(
-        self,
-        student: str,
-        submission: bytes,
-        most: int,
-        published: bool = False,
-        say: Callable[[str], None] = lambda sentence: None,
+        self, student: str, submission: bytes, most: int, say: Callable[[str], None] = lambda sentence: None
     ) -> list[Trial]:
-        """Run one submission.
+        """Run one submission, in two processes.
 
         Args:
             student: The student's id; with the seed, it draws inputs and edits.
             submission: The submitted file; with the student's own release where the settings say so.
             most: How many tasks are wanted.
-            published: Run the published answers in place of the submitted ones.
             say: Called with a sentence on each task that is left out since its programs did not come to an end.
 
         Returns:
-            The tasks that the submission has right and that can be asked about, in the order of the notebook; none
-            where the file is no notebook. Nothing that a student handed in makes it raise.
+            The tasks that the submission has right and that can be asked about; none where the file is no notebook.
+            Nothing that a student handed in makes it raise.
         """
-        settings = self.assignment.settings
+        settings, begun_s = self.assignment.settings, time.monotonic()
         release, checks, submission, _ = self.unpacked(submission)
         try:
             cells = rebuild(release, submission, f"{settings.assignment}.ipynb").notebook.cells
         except BadNotebook:
-            if not published:
-                return []
-            cells = [NotebookNode(cell) for cell in release.cells]
-        task_checks = checks_by_task(checks)
-        if published:
-            for cell in cells:
-                if grade_id(cell) in task_checks:
-                    cell.source = solution(task_checks[grade_id(cell)].variant)
-        plans = plans_of(cells, task_checks, settings, student, published)
-        passes = _Passes(self, cells, plans, most)
-        trials = passes.trials()
-        for why in dict.fromkeys(passes.left_out.values()):
-            tasks = [task for task, reason in passes.left_out.items() if reason == why]
-            say(f"{', '.join(tasks)} {'is' if len(tasks) == 1 else 'are'} left out: {why}.")
-        return trials
+            return []
+        plans = plans_of(cells, checks_by_task(checks), settings, student)
+        left_out: dict[str, str] = {}
+        # The second pass runs what the first has run, and takes as long.
+        first = list(_Pass(self, cells, begun_s + settings.limits.total_s / 2, left_out).trials(plans, most))
+        second = _Pass(self, cells, begun_s + settings.limits.total_s, left_out).trials(first, most)
+        programs = {
+            (trial.check.task.id, program.source): program.outcomes
+            for trial in second
+            for program in (trial.original, *trial.mutants, *trial.values)
+        }
+        for task, why in left_out.items():
+            say(f"{task} is left out: {why}.")
+        both = (_agreeing(trial, programs) for trial in first)
+        return [trial for trial in both if None not in trial.original.outcomes]
 
 
-class _Passes:
-    """Two passes over a submission, each in a process of its own; only what agrees is left."""
+class _Pass:
+    """One pass over a submission, in a process of its own."""
 
     def __init__(
-        self, examiner: VivaExaminer, cells: Sequence[NotebookNode], plans: Iterator[Trial], most: int
+        self, examiner: VivaExaminer, cells: Sequence[NotebookNode], until_s: float, left_out: dict[str, str]
     ) -> None:
         self.assignment, self.forks, self.cells = examiner.assignment, examiner.forks, cells
-        self.limits, self.plans, self.most = examiner.assignment.settings.limits, plans, most
-        self.begun_s, self.until = time.monotonic(), 0.0
+        self.limits, self.until_s, self.left_out = examiner.assignment.settings.limits, until_s, left_out
         self.session: SubmissionSession | None = None
-        self.begun = 0
-        self.left_out: dict[str, str] = {}
-        self.trouble, self.late = "", 0
+        self.begun, self.late, self.trouble = 0, 0, ""
 
-    def trials(self) -> list[Trial]:
-        # The second pass runs what the first has run, and takes as long.
-        first = list(self._pass(self.plans, self.most, self.limits.total_s / 2))
-        second = {id(trial.check): trial for trial in self._pass(first, len(first), self.limits.total_s)}
-        both = [_agreeing(trial, second[id(trial.check)]) for trial in first if id(trial.check) in second]
-        at = {grade_id(cell): number for number, cell in enumerate(self.cells)}
-        return sorted(
-            (trial for trial in both if trial is not None), key=lambda trial: at.get(trial.check.task.slug, -1)
-        )
-
-    def _pass(self, plans: Iterable[Trial], most: int, until_s: float) -> Iterator[Trial]:
-        self.begun, count, self.until = 0, 0, self.begun_s + until_s
+    def trials(self, plans: Iterable[Trial], most: int) -> Iterator[Trial]:
+        count = 0
         try:
             for plan in plans:
                 self.trouble, self.late = "", 0
-                trial = tried(plan, self)
+                trial = tried(plan, self.ran)
                 if trial is not None:
                     count += 1
                     yield trial
@@ -126,17 +106,14 @@ class _Passes:
 
     def ran(self, plan: Trial, program: Program, judged: bool) -> Program | None:
         """Run one program; None where it ends its process, or cannot be asked."""
-        if time.monotonic() > self.until:
-            self.trouble = self._over
-            return None
         if self.late >= MOST_SLOW and program is not plan.original:
             return None
         try:
             session = self._begun()
             trouble = "" if session is None else session.run(program.source).trouble
+            if trouble == "time":
+                raise OutOfTime
             if session is None or trouble:
-                if trouble == "time":
-                    self.trouble, self.late = _LATE, self.late + 1
                 return None
             check = plan.check
             check_input = session.check("", about(check))
@@ -147,38 +124,34 @@ class _Passes:
             # Each input twice: a function must not count its calls.
             answers = session.ask((*plan.cases, *plan.cases), results, (), _nothing_lent, deadline)
             outcomes = [outcome_of(answer) for answer in answers]
+            passes = False
+            if judged:
+                student = Remote(session, check, dict, self.limits.answer_s, {check.task.id: check.variant})
+                questions = self.assignment.questions(check)
+                result = judge(check.variant, student, task_questions=questions, reveals=False, names=False)
+                passes = result.verdict == "pass"
             both = agreed(outcomes[: len(plan.cases)], outcomes[len(plan.cases) :])
-            return replace(program, outcomes=both, wrong=self._wrong(session, check) if judged else None)
+            return replace(program, outcomes=both, passes=passes)
         except OutOfTime:
             self.trouble, self.late = _LATE, self.late + 1
-            return None
         except Dead as death:
             self.trouble, self.late = f"{_PROGRAM} ended its process ({death})", self.late + 1
             self._end()
             if not self.forks.lives():
                 self.forks.renew()
-            return None
-
-    @property
-    def _over(self) -> str:
-        return f"the time for one student, {self.limits.total_s:g} s for two runs of each program, was over"
-
-    def _wrong(self, session: SubmissionSession, check: ReleasedCheck) -> frozenset[str] | None:
-        """What the check finds in the program at hand."""
-        questions = self.assignment.questions(check)
-        student = Remote(session, check, dict, self.limits.answer_s, {check.task.id: check.variant})
-        result = judge(check.variant, student, task_questions=questions, reveals=False, names=False)
-        return verdict_of(result, questions.cases)
+        return None
 
     def _begun(self) -> SubmissionSession | None:
-        """The process, with all cells run in it; None where it has ended too often."""
-        while self.session is None:
-            if self.begun >= _ROUNDS or time.monotonic() > self.until:
-                ended = f"the notebook had to be begun anew {self.begun} times"
-                self.trouble = ended if self.begun >= _ROUNDS else self._over
-                return None
+        """The process, with all cells run in it; None where it has ended too often, or time is over."""
+        if time.monotonic() > self.until_s:
+            total_s = self.limits.total_s
+            self.trouble = f"the time for one student, {total_s:g} s for two runs of each program, was over"
+            return None
+        if self.session is None and self.begun >= _ROUNDS:
+            self.trouble = f"the notebook had to be begun anew {self.begun} times"
+        elif self.session is None:
             self.begun += 1
-            self.session = self.forks.session(self.until)
+            self.session = self.forks.session(self.until_s)
             try:
                 for cell in self.cells:
                     if cell.cell_type == "code" and not is_check(cell):
@@ -186,7 +159,6 @@ class _Passes:
             except Dead as death:
                 self.trouble = f"a cell of the notebook ended its process ({death})"
                 self._end()
-                return None
         return self.session
 
     def _end(self) -> None:
@@ -199,31 +171,12 @@ def _nothing_lent(*_: Any) -> Any:
     raise LookupError("nothing is lent here")
 
 
-def _agreeing(first: Trial, second: Trial) -> Trial | None:
-    """What two passes agree on; None where the student's own function gave something else."""
-    original = _both(first.original, {second.original.source: second.original})
-    if original is None or None in original.outcomes or original.wrong is None:
-        return None
-    mutants, values, versions = (
-        {program.source: program for program in programs}
-        for programs in (second.mutants, second.values, second.versions)
-    )
-    return replace(
-        first,
-        original=original,
-        mutants=tuple(both for program in first.mutants if (both := _both(program, mutants))),
-        values=tuple(both for program in first.values if (both := _both(program, values))),
-        versions=tuple(
-            both
-            for program in first.versions
-            if (both := _both(program, versions)) and None not in both.outcomes and both.wrong is not None
-        ),
-    )
+def _agreeing(trial: Trial, others: dict[tuple[str, str], tuple[Arrays | None, ...]]) -> Trial:
+    """What two passes agree on."""
 
+    def both(program: Program) -> Program:
+        outcomes = others.get((trial.check.task.id, program.source), (None,) * len(program.outcomes))
+        return replace(program, outcomes=agreed(program.outcomes, outcomes))
 
-def _both(program: Program, others: dict[str, Program]) -> Program | None:
-    other = others.get(program.source)
-    if other is None or len(other.outcomes) != len(program.outcomes):
-        return None
-    wrong = program.wrong if program.wrong == other.wrong else None
-    return replace(program, outcomes=agreed(program.outcomes, other.outcomes), wrong=wrong)
+    mutants, values = (tuple(map(both, programs)) for programs in (trial.mutants, trial.values))
+    return replace(trial, original=both(trial.original), mutants=mutants, values=values)

@@ -2,15 +2,11 @@
 
 import numpy as np
 
-from softlookup_course.viva.cases import shown_inputs
 from softlookup_inside.asking.case import Arrays, Case
 from softlookup_judge.data.variant import Variant
 
-MOST_ENTRIES = 24
-"""Entries of a result that fits into an option."""
-
-WIDEST = 44
-"""Characters of a line of an option."""
+MOST_ENTRIES, WIDEST = 24, 44
+"""Entries of a result, and characters of a line, that fit into an option."""
 
 _ROUNDING = 1e-4
 """By what float32 may miss a number that is whole, or a half."""
@@ -18,14 +14,14 @@ _ROUNDING = 1e-4
 STOPS = "It stops with an exception."
 
 
-def result_text(arrays: Arrays | None, names: tuple[str, ...]) -> str:
+def result_text(arrays: Arrays, names: tuple[str, ...]) -> str:
     """A result as an option shows it; empty where it is too large, or is text.
 
     Args:
-        arrays: The results; None where there was an exception.
+        arrays: The results; none where there was an exception.
         names: What they are called.
     """
-    if arrays is None:
+    if not arrays:
         return STOPS
     if any(array.size > MOST_ENTRIES or array.size == 0 or array.dtype.kind not in "biuf" for array in arrays):
         return ""
@@ -79,15 +75,8 @@ def _beside(name: str, block: str) -> str:
 
 def inputs_text(variant: Variant, case: Case) -> tuple[str, ...]:
     """The arguments of a call, each with its name."""
-    return tuple(_beside(f"{name} = ", _argument(value)) for name, value in shown_inputs(variant, case))
-
-
-def shapes_text(variant: Variant, case: Case) -> tuple[str, ...]:
-    """The shapes of the arguments of a call, each with its name; numbers as they are."""
-    return tuple(
-        f"{name} has the shape {value.shape}" if isinstance(value, np.ndarray) else f"{name} = {value}"
-        for name, value in shown_inputs(variant, case)
-    )
+    pairs = zip(variant.input_names(case), case.args, strict=True)
+    return tuple(_beside(f"{name} = ", _argument(value)) for name, value in pairs)
 
 
 def _argument(value: object) -> str:
@@ -107,17 +96,15 @@ def _with_logarithms(array: np.ndarray) -> str:
     return _in_rows(entries, array.shape)
 
 
-def apart(first: Arrays | None, second: Arrays | None, least: float = 0.08) -> bool:
-    """Whether two results differ so much that nobody needs a calculator to tell them apart."""
-    if first is None or second is None:
-        return first is not second
-    if len(first) != len(second) or any(a.shape != b.shape for a, b in zip(first, second, strict=True)):
+def apart(first: Arrays, second: Arrays, least: float = 0.08) -> bool:
+    """Whether two results differ so much that nobody needs a calculator to tell them apart; an exception has none."""
+    if [array.shape for array in first] != [array.shape for array in second]:
         return True
     for a, b in zip(first, second, strict=True):
         x, y = a.astype(np.float64), b.astype(np.float64)
         both = np.isfinite(x) & np.isfinite(y)
         if (~both & ~((x == y) | (np.isnan(x) & np.isnan(y)))).any():
             return True
-        if both.any() and (np.abs(x[both] - y[both]) > least).any():
+        if (np.abs(x[both] - y[both]) > least).any():
             return True
     return False

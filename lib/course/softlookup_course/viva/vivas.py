@@ -1,22 +1,14 @@
-"""One student's questions: of the student's own right answers, and of the published ones where these are too few."""
+"""One student's questions: of several tasks and kinds, and as hard for one student as for all others."""
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-import numpy as np
-
-from softlookup_course.viva.choosing import choose, difficulty
-from softlookup_course.viva.questions import OPTIONS, VivaQuestion, known_mistake, questions_on
+from softlookup_course.viva.questions import VivaQuestion, questions_on
 from softlookup_course.viva.running import VivaExaminer
-from softlookup_course.viva.trials import Trial, generator
-
-_TUPLES = ("options", "about", "call", "varies", "shows")
-
-SPARE = 4
-"""Tasks beyond the number of questions: each gives one, as long as there are others."""
+from softlookup_course.viva.shown import STOPS
+from softlookup_course.viva.trials import SPARE, generator
 
 
 @dataclass(frozen=True)
@@ -38,35 +30,10 @@ class Viva:
     notes: tuple[str, ...] = ()
 
     @property
-    def difficulty(self) -> float:
-        """How hard it is: the mean of its questions, from 1 to 3."""
-        return difficulty(self.questions) if self.questions else 0.0
-
-    @property
     def code(self) -> str:
         """Four digits that stand on the sheet, the key and the page, so that they cannot be mixed up."""
         text = json.dumps([self.student, self.assignment, self.seed, [question.about for question in self.questions]])
         return f"{zlib.crc32(text.encode()) % 10_000:04}"
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values by name, with the key: for the instructor alone."""
-        return asdict(self) | {"code": self.code}
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "Viva":
-        """Read what ``as_json`` gave, now or before questions said what they vary.
-
-        Raises:
-            KeyError, TypeError, ValueError: If it is something else.
-        """
-        questions = tuple(
-            VivaQuestion(**{**question, **{name: tuple(question.get(name, ())) for name in _TUPLES}})
-            for question in values["questions"]
-        )
-        if not all(len(question.options) > question.key >= 0 for question in questions):
-            raise ValueError("a key is no option")
-        notes = tuple(map(str, values.get("notes", ())))
-        return cls(str(values["student"]), str(values["assignment"]), questions, int(values["seed"]), notes)
 
 
 def make_viva(examiner: VivaExaminer, student: str, submission: bytes, count: int) -> Viva:
@@ -79,61 +46,37 @@ def make_viva(examiner: VivaExaminer, student: str, submission: bytes, count: in
         count: How many questions are wanted.
 
     Returns:
-        So many questions, or fewer where the assignment has no more. The same seed, submission and count give the same.
+        So many questions, or fewer where there are no more. The same seed, submission and count give the same.
     """
-    settings = examiner.assignment.settings
-    notes: list[str] = []
-    trials = examiner.trials(student, submission, count + SPARE, say=notes.append)
-    student_questions = questions_in_any_order(trials, generator(settings, student, 1))
-    chosen = choose(student_questions, count, at_any_rate=False)
-    if len(chosen) < count:
-        own_tasks = {question.task for question in student_questions}
-        published = examiner.trials(student, submission, count + SPARE, published=True)
-        trials += [trial for trial in published if trial.check.task.id not in own_tasks]
-        chosen = choose(questions_in_any_order(trials, generator(settings, student, 2)), count, chosen)
-    chosen = with_letters(chosen, generator(settings, student, 3))
-    questions = tuple(explained(trials, question) for question in chosen)
-    return Viva(student, settings.assignment, questions, settings.seed, tuple(notes))
+    settings, notes = examiner.assignment.settings, list[str]()
+    trials, rng = examiner.trials(student, submission, count + SPARE, notes.append), generator(settings, student, 1)
+    chosen = choose([question for trial in trials for question in questions_on(trial, rng)], count)
+    return Viva(student, settings.assignment, tuple(chosen), settings.seed, tuple(notes))
 
 
-def with_letters(questions: Sequence[VivaQuestion], rng: np.random.Generator) -> list[VivaQuestion]:
-    """Questions whose right letters are drawn so that none is right more often than in half of them."""
-    keys = rng.integers(OPTIONS, size=len(questions))
-    while len(keys) and np.bincount(keys).max() > max(1, len(keys) // 2):
-        keys = rng.integers(OPTIONS, size=len(keys))
-    return [_with_key(question, int(key)) for question, key in zip(questions, keys, strict=True)]
+def choose(questions: Sequence[VivaQuestion], count: int) -> list[VivaQuestion]:
+    """Choose questions for a sheet.
+
+    Args:
+        questions: All that there are; the first of several that fit equally well is taken.
+        count: How many the sheet is to have.
+
+    Returns:
+        Those of the sheet, in the order of the tasks: no edit twice, and no kind and no task too often, as nearly as
+        it can be had; fewer where there are no more.
+    """
+    chosen: list[VivaQuestion] = []
+    while len(chosen) < count:
+        available = [question for question in questions if all(question.about != other.about for other in chosen)]
+        if not available:
+            break
+        chosen.append(min(available, key=lambda question: _cost(question, chosen)))
+    return sorted(chosen, key=lambda question: (question.task, question.difficulty))
 
 
-def _with_key(question: VivaQuestion, key: int) -> VivaQuestion:
-    """A question whose right option changes places with another one."""
-    options = list(question.options)
-    options[key], options[question.key] = options[question.key], options[key]
-    return replace(question, options=tuple(options), key=key)
-
-
-def questions_in_any_order(trials: Iterable[Trial], rng: np.random.Generator) -> list[VivaQuestion]:
-    """All questions on some trials, in an order that is drawn."""
-    questions = [question for trial in trials for question in questions_on(trial, rng)]
-    return [questions[at] for at in rng.permutation(len(questions))]
-
-
-def explained(trials: Iterable[Trial], question: VivaQuestion) -> VivaQuestion:
-    """A question with the sentence of the course on its mistake, if it is a known one."""
-    for trial in trials:
-        if trial.check.task.id == question.task and trial.published == question.published:
-            if sentence := known_mistake(trial, question):
-                return replace(question, why=f"{question.why} A known mistake gives the same: {sentence}")
-    return question
-
-
-def spread(vivas: Iterable[Viva]) -> str:
-    """How equal the sheets of a class are, one sentence; empty for fewer than two."""
-    values = [viva.difficulty for viva in vivas if viva.questions]
-    if len(values) < 2:
-        return ""
-    mean = sum(values) / len(values)
-    far = sum(abs(value - mean) > 0.3 for value in values)
-    return (
-        f"difficulty of a sheet, from 1 to 3: {min(values):.1f} to {max(values):.1f}, {mean:.1f} on average; "
-        f"{far} of {len(values)} sheets differ from that by more than 0.3"
-    )
+def _cost(question: VivaQuestion, chosen: Sequence[VivaQuestion]) -> float:
+    """How far a question would take the sheet from what it should be."""
+    above = sum(each.difficulty - 2 for each in (question, *chosen))  # 2 is the middle
+    again = sum(2 * (other.task == question.task) + (other.kind == question.kind) for other in chosen)
+    again += question.options[question.key] == STOPS  # that a line raises an exception is soon guessed
+    return abs(above) + 0.5 * again

@@ -98,7 +98,7 @@ def extension(
     type=click.FloatRange(1, 100),
     default=1.0,
     metavar="FACTOR",
-    help="What the time from the start of an assignment to its due date is multiplied by; of vivas, the minutes.",
+    help="What the time from the start of an assignment to its due date is multiplied by.",
 )
 @click.option("--until", metavar="DATE", help="The last due date that it holds for. Default: it has no end.")
 @click.option("--end", is_flag=True, help="Remove the accommodation of STUDENT.")

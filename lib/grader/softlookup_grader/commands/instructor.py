@@ -259,16 +259,13 @@ def forget(student: str, folder: Path | None, yes: bool) -> None:
     stored = forgetting.kept_of(course, student)
     if not stored:
         click.echo(f"the course holds no data of {one_line(student)}{did_you_mean(student, course.students())}")
-        for sentence in forgetting.not_reached(course, student):
-            click.echo(one_line(sentence, 4000))
         return
     if not yes:
         about = f"This will remove these data of {one_line(student)}:"
         click.echo("\n".join([about, *(f"  {one_line(what)}" for what in stored)]))
         click.confirm("Remove them?", abort=True)
     removed = forgetting.forget(course, student)
-    missed = (one_line(sentence, 4000) for sentence in forgetting.not_reached(course, student))
-    click.echo("\n".join(["removed:", *(f"  {one_line(what)}" for what in removed), forgetting.NOT_REACHED, *missed]))
+    click.echo("\n".join(["removed:", *(f"  {one_line(what)}" for what in removed), forgetting.NOT_REACHED]))
 
 
 @click.command()

@@ -26,7 +26,7 @@ _KINDS = (
 
 What else lies in that folder, such as pages of a book, is not looked at: none of it has to be secret.
 """
-_OTHER = (".collected", ".dates", ".groups", ".release", ".vivas", "downloaded", "logs", "release")
+_OTHER = (".collected", ".dates", ".groups", ".release", "downloaded", "logs", "release")
 _GROUP, _OTHERS = 3, 0
 """By how many bits permissions are shifted for the group, and for everybody else."""
 

@@ -212,12 +212,6 @@ def accommodation_in_words(accommodation: Accommodation, zone: tzinfo) -> str:
     return (f"{days}, or {time}, whichever ends later" if days and time else days or time) + until
 
 
-def time_factor(granted: Granted, student: str, now: datetime) -> float:
-    """What a student's standing accommodation multiplies the minutes of a viva by; ``now`` is in UTC."""
-    accommodation = granted.accommodations.get(student)
-    return accommodation.time if accommodation is not None and accommodation.holds(now) else 1.0
-
-
 def hours_in_words(time: timedelta) -> str:
     """A length of time in hours.
 

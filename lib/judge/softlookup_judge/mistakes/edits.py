@@ -87,11 +87,6 @@ class Function:
     called: ast.FunctionDef
 
     @property
-    def title(self) -> str:
-        """What computes the result, as code names it."""
-        return self.name if self.called is self.node else f"{self.name}.{self.called.name}"
-
-    @property
     def is_kernel(self) -> bool:
         """Whether it is compiled, and writes its results into its arguments."""
         return any(ast.unparse(part).endswith("jit") for part in self.called.decorator_list)
