@@ -22,7 +22,7 @@ INSIDE = "the student's code"
 CLOCKS = {
     "reading the hand-in": ("grading.course.hand_ins:read_submission", "grading.judging.examine:rebuild"),
     "starting and ending the sandbox": (
-        "grading.judging.forks:Forks.session",
+        "grading.judging.forks:Sandbox.session",
         "grading.sandbox.outside.session:SubmissionSession.close",
     ),
     INSIDE: ("grading.sandbox.inside.frames:Channel.receive",),
@@ -61,10 +61,14 @@ class _Clocks:
 
     took: dict[str, float] = field(default_factory=dict)
     stack: list[str] = field(default_factory=lambda: [REST])
-    since: float = field(default_factory=lambda: time.perf_counter())
+    now: Callable[[], float] = time.perf_counter
+    since: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.since = self.now()
 
     def turn(self) -> None:
-        now = time.perf_counter()
+        now = self.now()
         self.took[self.stack[-1]] = self.took.get(self.stack[-1], 0.0) + now - self.since
         self.since = now
 

@@ -19,6 +19,16 @@ PACKED = ("python", "live")
 """What is packed beside the build, by scripts/pack_NAME.py into _build/NAME, and stands in _static/NAME of the book."""
 
 
+def begin(source: Path, settings: list[str], environment: dict[str, str]) -> int:
+    """Start Jupyter Book, and beside it what packs Python and models; give the status with which they ended."""
+    # Packed meanwhile: most pages take longer to run.
+    packers = [ROOT / "scripts" / f"pack_{name}.py" for name in PACKED]
+    packing = [subprocess.Popen([sys.executable, str(packer)], env=environment) for packer in packers]
+    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "."]
+    status = subprocess.run([*command, *settings, *OPTIONS], cwd=source, env=environment).returncode
+    return max(abs(process.wait()) for process in packing) or status
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build the book into _build/html.")
     parser.add_argument("--fresh", action="store_true", help="forget earlier pages and outputs, run every cell anew")
@@ -54,21 +64,8 @@ def main(argv: list[str] | None = None) -> int:
     }
     # The list of fonts is made before any page needs it: a page that waits for it says so, which is a warning.
     subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], env=environment, stderr=subprocess.DEVNULL)
-    # Packed meanwhile: most pages take longer to run.
-    packers = [ROOT / "scripts" / f"pack_{name}.py" for name in PACKED]
-    packing = [subprocess.Popen([sys.executable, str(packer)], env=environment) for packer in packers]
-    command = [
-        sys.executable,
-        "-c",
-        "from jupyter_book.cli.main import main; main()",
-        "build",
-        ".",
-        *settings,
-        *OPTIONS,
-    ]
     began = time.perf_counter()
-    status = subprocess.run(command, cwd=source, env=environment).returncode
-    status = max(abs(process.wait()) for process in packing) or status
+    status = begin(source, settings, environment)
     for name in PACKED if not status else ():
         packed, place = ROOT / "_build" / name, html / "_static" / name
         shutil.copytree(packed, place, ignore=shutil.ignore_patterns("*.key"), dirs_exist_ok=True)

@@ -154,6 +154,29 @@ def test_the_architecture_fits_on_a_few_screens_and_names_folders_that_are_there
     assert links and not [link for link in links if link and not (ROOT / link).exists()]
 
 
+JOURNEYS = {"A check at home": 8, "One submission graded": 8, "One page built": 6}
+"""The journeys of ARCHITECTURE.md, with the number of their stages."""
+
+
+def functions_of(path: Path) -> set[str]:
+    """List the functions and methods of a file by their names, private ones without the underscore in front."""
+    return {node.name.lstrip("_") for node in nodes_of(path) if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("journey", JOURNEYS)
+def test_a_stage_has_the_name_of_a_function_in_its_files(journey):
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    section = text.partition(f"\n## {journey}\n")[2].partition("\n## ")[0]
+    stages = re.findall(r"^\d\. \*\*([a-z ]+)\*\*: (.+)$", section, re.MULTILINE)
+    assert len(stages) == JOURNEYS[journey]
+    code = [*library_files(), *(ROOT / "scripts").glob("*.py"), *(ROOT / "book" / "_ext").glob("*.py")]
+    for stage, words in stages:
+        names = re.findall(r"`([\w/]+\.py)`", words)
+        files = {name: [path for path in code if f"/{path.as_posix()}".endswith(f"/{name}")] for name in names}
+        assert names and all(files.values()), (stage, files)
+        assert any(stage.replace(" ", "_") in functions_of(path) for some in files.values() for path in some), stage
+
+
 def test_a_file_imports_what_its_readme_allows():
     not_allowed = {}
     for path in checked_files():

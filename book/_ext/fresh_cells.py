@@ -110,7 +110,14 @@ def run_pages(app: Sphinx, env: Any, names: list[str]) -> None:
     """Run the cells of the pages that will be read and have no outputs that hold."""
     store = kept_outputs(app)
     cells = env.softlookup_cells = getattr(env, "softlookup_cells", {})
-    waiting: dict[str, Page] = {}
+    if chosen := choose(store, env, names):
+        run_all(app, store, chosen)
+    remember(app, RUNS, {name: store.stamp(key) for name, key in cells.items() if name in env.found_docs})
+
+
+def choose(store: Kept, env: Any, names: list[str]) -> list[Page]:
+    """Choose the pages whose cells have to run: what they hold or use has changed since."""
+    cells, waiting = env.softlookup_cells, dict[str, Page]()
     for name in names:
         notebook = notebook_of(env, name)
         cells.pop(name, None)
@@ -121,9 +128,7 @@ def run_pages(app: Sphinx, env: Any, names: list[str]) -> None:
         if why and key not in waiting:
             store.forget(key)
             waiting[key] = Page(name, Path(env.doc2path(name)), notebook, key, why)
-    if waiting:
-        run_all(app, store, list(waiting.values()))
-    remember(app, RUNS, {name: store.stamp(key) for name, key in cells.items() if name in env.found_docs})
+    return list(waiting.values())
 
 
 def run_all(app: Sphinx, store: Kept, pages: list[Page]) -> None:
@@ -134,7 +139,7 @@ def run_all(app: Sphinx, store: Kept, pages: list[Page]) -> None:
     # What pages are forked from has to import everything first: that pays where it is done for several.
     several = forking(pages[0].path.parent) if len(pages) > computing else nullcontext(AsyncKernelManager)
     with several as kernels, ThreadPoolExecutor(at_once) as pool:
-        runs = [(page, pool.submit(run_page, store, page, app.config, kernels)) for page in pages]
+        runs = [(page, pool.submit(execute, store, page, app.config, kernels)) for page in pages]
         for page, run in runs:
             done = run.result()
             if done.seen is None:
@@ -157,7 +162,7 @@ def notebook_of(env: Any, name: str) -> Any | None:
     return None if reader is None else reader.read(text)
 
 
-def run_page(store: Kept, page: Page, config: Config, kernels: type[AsyncKernelManager] = AsyncKernelManager) -> Run:
+def execute(store: Kept, page: Page, config: Config, kernels: type[AsyncKernelManager] = AsyncKernelManager) -> Run:
     """Run a page in a kernel that is watched."""
     from jupyter_cache.executors.utils import single_nb_execution
 

@@ -72,7 +72,7 @@ def run(checkout, kernels, cells=CELLS):
     store = SimpleNamespace(project=page_needs.Project(checkout, "somelib"))
     page = fresh_cells.Page("page", checkout / "book" / "page.md", notebook, "", "")
     config = SimpleNamespace(nb_execution_timeout=60, nb_execution_allow_errors=False)
-    seen = fresh_cells.run_page(store, page, config, kernels).seen
+    seen = fresh_cells.execute(store, page, config, kernels).seen
     outputs = [
         {
             name: text

@@ -3,19 +3,20 @@
 import json
 import subprocess
 import sys
+from functools import wraps
 from pathlib import Path
 
 import pytest
 
 from published import solutions, world
-from softlookup import check
 from softlookup_inside.asking.probe import Clock, TimeIsUp
 from softlookup_judge import get_task
-from softlookup_judge.checking import local
 from softlookup_judge.checking.catalogue import CHAPTERS
+from softlookup_judge.checking.judge import judge
+from softlookup_judge.checking.local import LocalStudent
 from softlookup_judge.data.published import planted
 from softlookup_judge.data.variant import variant_of
-from softlookup_judge.judging.oracle import right_answer
+from softlookup_judge.judging.questions import questions_at_home
 
 HERE = Path(__file__).parent
 
@@ -29,23 +30,28 @@ def test_a_fresh_process_imports_and_judges_nothing_on_the_clock():
     assert json.loads(run.stdout) == {"imported": [], "judged": []}
 
 
-def test_what_is_lent_is_computed_while_the_clock_stands(monkeypatch):
-    running = set()
-    go, halt, seen = Clock._go, Clock._halt, []
-    monkeypatch.setattr(Clock, "_go", lambda self: (running.add(self), go(self)))
-    monkeypatch.setattr(Clock, "_halt", lambda self: (running.discard(self), halt(self)))
+def test_what_is_lent_is_computed_while_the_clock_stands():
+    seen = []
+
+    class Watching(LocalStudent):
+        def sound(self, variant, case):
+            function = super().sound(variant, case)
+
+            @wraps(function)
+            def computed(*args, **named):
+                seen.append((variant.task, self.clock._runs))
+                return function(*args, **named)
+
+            return computed
+
     task = get_task("04.scores")
     calls = solutions(4)["04-attention"].replace("q @ k.transpose(-2, -1)", "scores(q, k)")
     space = world(4, {"04-scores": planted(variant_of(task), ("no-transpose",)), "04-attention": calls})
 
-    def computed(variant, *args, **named):
-        if variant.task is task:
-            seen.append(bool(running))
-        return right_answer(variant, *args, **named)
-
-    monkeypatch.setattr(local, "right_answer", computed)
-    result = check("04.attention", space["attention"])
-    assert result.verdict == "pass" and seen and not any(seen)
+    variant = variant_of(get_task("04.attention"))
+    student = Watching(variant, space["attention"], clock=Clock(10.0))
+    assert judge(variant, student, task_questions=questions_at_home(variant)).verdict == "pass"
+    assert seen and set(seen) == {(task, False)}
 
 
 def test_a_clock_counts_its_parts_together_and_no_pause():

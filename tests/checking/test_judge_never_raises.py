@@ -13,11 +13,11 @@ from raw_answers import JSON_TEXTS, KINDS, WORDS, Sends, sender
 from softlookup_inside.asking import texts
 from softlookup_inside.asking.calm import calm_torch
 from softlookup_inside.asking.probe import Answer, Failure
-from softlookup_judge import check, get_task
-from softlookup_judge import home as home_module
+from softlookup_judge import get_task
 from softlookup_judge.checking.judge import judge
 from softlookup_judge.data.result import VERDICTS, panel
 from softlookup_judge.data.variant import variant_of
+from softlookup_judge.home import Checker
 from softlookup_judge.judging.oracle import mistaken
 from softlookup_judge.judging.questions import questions, questions_at_home
 
@@ -162,11 +162,10 @@ def test_largest_text_that_can_be_read_is_dealt_with_in_a_second_or_two():
 
 
 @pytest.mark.parametrize("error", [IndexError("list index"), MemoryError(), RecursionError("deep"), StopIteration()])
-def test_check_tells_that_the_judge_failed_and_does_not_raise(monkeypatch, error):
+def test_check_tells_that_the_judge_failed_and_does_not_raise(error):
     def failing(*args, **named):
         raise error
 
-    monkeypatch.setattr(home_module, "judge", failing)
-    result = check("04.scale", lambda scores, width: scores)
+    result = Checker(judge=failing).check("04.scale", lambda scores, width: scores)
     assert result.verdict == "error" and type(error).__name__ in result.message
     assert "The grader made a mistake" in result.message and "Traceback" not in result.text()

@@ -21,8 +21,8 @@ from benchmarks.nbgrader_class import grade_class
 from softlookup_grader import Course, GradeRequest, grade_assignment
 from softlookup_grader.data.work import Limits
 from softlookup_grader.judging import zygotes
-from softlookup_grader.sandbox.bubble import Forking, Zygote
-from softlookup_grader.sandbox.place import Place
+from softlookup_grader.sandbox.bubble import Zygote
+from softlookup_grader.sandbox.place import SubmissionProcess
 from softlookup_grader.sandbox.session import SubmissionSession
 from softlookup_judge import tasks
 from softlookup_judge.authoring import read_solution
@@ -38,7 +38,7 @@ def alembic_asked_once() -> Iterator[None]:
         yield
 
 
-class CopiedZygote(Forking):
+class CopiedZygote(Zygote):
     """A copy of a zygote that has imported everything, in the place of one that would have to."""
 
     def __init__(self, root: Zygote) -> None:
@@ -59,11 +59,11 @@ class WarmZygotes:
     def __init__(self) -> None:
         self._roots: dict[str, Zygote] = {}
 
-    def __call__(
+    def start(
         self, sandbox: str, modules: Sequence[str], forbidden: Sequence[Sequence[str]], hidden: Sequence[str]
-    ) -> Forking:
+    ) -> Zygote:
         if sandbox != "bubblewrap":
-            return Zygote(sandbox, modules, forbidden, hidden)
+            return Zygote.start(sandbox, modules, forbidden, hidden)
         what = str(sorted({*hidden} & {*LIBRARY}))
         root = self._roots.get(what)
         if root is not None and not root.lives():
@@ -71,7 +71,7 @@ class WarmZygotes:
             root = None
         if root is None:
             usual = {task.barred for task in tasks(4)}
-            root = self._roots[what] = Zygote(sandbox, modules, sorted({*map(tuple, forbidden), *usual}), hidden)
+            root = self._roots[what] = Zygote.start(sandbox, modules, sorted({*map(tuple, forbidden), *usual}), hidden)
         return CopiedZygote(root)
 
     def close(self) -> None:
@@ -87,12 +87,6 @@ def warm_zygotes() -> Iterator[None]:
         patch.setattr(zygotes, "Zygote", warm)
         yield
     warm.close()
-
-
-@pytest.fixture
-def bare_zygotes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin real ones that import nothing beforehand, for a test that ends them: such are there at once."""
-    monkeypatch.setattr(zygotes, "Zygote", lambda sandbox, modules, forbidden, hidden: Zygote(sandbox, hidden=hidden))
 
 
 @pytest.fixture
@@ -166,7 +160,7 @@ def graded_by_stock(made_once: Callable, source: nbformat.NotebookNode) -> Cours
 @pytest.fixture(scope="session")
 def zygote() -> Iterator[Zygote]:
     """A sandbox that stands ready."""
-    zygote = Zygote("bubblewrap", ["numpy", "torch"])
+    zygote = Zygote.start("bubblewrap", ["numpy", "torch"])
     zygote.wait()
     yield zygote
     zygote.close()
@@ -178,7 +172,7 @@ def begin(zygote: Zygote) -> Iterator[Callable[..., SubmissionSession]]:
     begun = []
 
     def start(limits: Limits = LIMITS) -> SubmissionSession:
-        begun.append(SubmissionSession(Place(zygote, limits, 3), time.monotonic() + limits.total_s))
+        begun.append(SubmissionSession(SubmissionProcess(zygote, limits, 3), time.monotonic() + limits.total_s))
         return begun[-1]
 
     yield start

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from softlookup_grader.data.work import Limits
-from softlookup_grader.sandbox.bubble import trouble
+from softlookup_grader.sandbox.bubble import Zygote, trouble
 from softlookup_inside.asking.case import Case
 
 
@@ -38,3 +38,8 @@ def hold(session, source):
 def ask(session, *args, results=1, lent=(), sound=None, seconds=3.0, **case):
     question = Case("", args, **{"frame": "numpy", **case})
     return session.ask([question], results, lent, sound, time.monotonic() + seconds)[0]
+
+
+def start_bare(sandbox, modules, forbidden, hidden):
+    """Start a zygote that imports nothing beforehand, for a test that ends it: it is there at once."""
+    return Zygote.start(sandbox, hidden=hidden)

@@ -81,7 +81,6 @@ def test_attachments_of_a_cell_of_code_are_left_where_they_are(release):
     assert all("attachments" not in rebuilt_cell for rebuilt_cell in got.notebook.cells)
 
 
-def test_attachments_of_one_cell_are_no_more_than_a_page_can_hold(monkeypatch):
-    monkeypatch.setattr("softlookup_grader.judging.outputs.MAX_TOGETHER", 3 * len(PNG))
-    pictures, left_out = attached({"attachments": {f"{i}.png": {"image/png": PNG} for i in range(5)}})
+def test_attachments_of_one_cell_are_no_more_than_a_page_can_hold():
+    pictures, left_out = attached({"attachments": {f"{i}.png": {"image/png": PNG} for i in range(5)}}, 3 * len(PNG))
     assert (len(pictures), left_out) == (3, 2) and MAX_TOGETHER < 5_000_000

@@ -13,8 +13,9 @@ from small_class import NAME
 from attacks import hostile_ones
 from softlookup_grader import Course
 from softlookup_grader.course.collected import COLLECTED, UNREADABLE, arrivals
-from softlookup_grader.platforms import choosing, items
+from softlookup_grader.platforms import items
 from softlookup_grader.platforms.collecting import collect
+from softlookup_grader.platforms.items import ReadLimits
 from softlookup_grader.platforms.sources import Ways
 from softlookup_judge.authoring import make_release
 
@@ -36,72 +37,58 @@ def test_one_persons_many_or_large_files_cost_nobody_else(
     course: Course, downloads: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size = len(notebook())
-    monkeypatch.setattr(choosing, "MOST_FILES", 3)
-    monkeypatch.setattr(choosing, "MOST_BYTES", 3 * size)
     opened: list[str] = []
     usual = items.ArrivedFile.read
 
-    def read(item: items.ArrivedFile) -> bytes:
+    def read(item: items.ArrivedFile, *most: int) -> bytes:
         opened.append(item.path)
-        return usual(item)
+        return usual(item, *most)
 
     monkeypatch.setattr(items.ArrivedFile, "read", read)
     many = {moodle("Ada Lovelace", 81, f"{n}.ipynb"): b"{}" for n in range(9)}
     large = {f"ben_7102_{n}_{n}.ipynb": b" " * 2 * size for n in range(3)}
     (downloads / "all.zip").write_bytes(zipped(many | large | {f"zoe_7103_9_{FILE}": notebook()}))
-    collect(course, NAME, [downloads / "all.zip"])
+    collect(course, NAME, [downloads / "all.zip"], limits=ReadLimits(3, 3 * size))
     assert set(collected(course)) == {"7103"} and len(opened) == 3 + 1 + 2
     assert "3.ipynb was not read, since there are more than 3 files" in unreadable(course, "ada")
     assert f"or {3 * size:,} bytes: hand in the notebook alone" in unreadable(course, "ben")
 
 
-def test_zips_in_a_persons_folder_share_what_may_be_read(
-    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(choosing, "MOST_FILES", 5)
+def test_zips_in_a_persons_folder_share_what_may_be_read(course: Course, tmp_path: Path) -> None:
     zips = {f"ada/{n}.zip": zipped({f"{m}.ipynb": b"{}" for m in range(3)}) for n in range(3)}
     write(tmp_path / "a", {**zips, f"ben/{FILE}": notebook(), **{f"ben/{n}.txt": b"x" for n in range(50)}})
-    collect(course, NAME, [tmp_path / "a"])
+    collect(course, NAME, [tmp_path / "a"], limits=ReadLimits(files=5))
     assert set(collected(course)) == {"ben"} and "more than 5 files" in unreadable(course, "ada")
 
 
-def test_small_files_are_read_first(course: Course, downloads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choosing, "MOST_BYTES", len(notebook()) + 10)
+def test_small_files_are_read_first(course: Course, downloads: Path) -> None:
     entries = {f"ben_7102_1_a{n}.ipynb": b"\0" * 200_000 for n in range(5)} | {f"ben_7102_9_{FILE}": notebook()}
     (downloads / "all.zip").write_bytes(zipped(entries))
-    collect(course, NAME, [downloads / "all.zip"])
+    collect(course, NAME, [downloads / "all.zip"], limits=ReadLimits(size=len(notebook()) + 10))
     assert set(collected(course)) == {"ben"}
 
 
 def test_a_file_that_is_too_large_is_not_unpacked(
     course: Course, downloads: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (items, choosing):
-        monkeypatch.setattr(module, "MAX_BYTES", len(notebook()) + 10, raising=False)
     (downloads / "all.zip").write_bytes(zipped({f"ben_7102_1_{FILE}": b"\0" * 500_000, f"z_7103_1_{FILE}": notebook()}))
     monkeypatch.setattr(zipfile.ZipFile, "read", None)
-    collect(course, NAME, [downloads / "all.zip"])
+    collect(course, NAME, [downloads / "all.zip"], limits=ReadLimits(file_size=len(notebook()) + 10))
     assert "bytes: its outputs have to be cleared" in unreadable(course, "ben") and set(collected(course)) == {"7103"}
 
 
-def test_the_size_that_a_zip_claims_is_not_believed(
-    course: Course, downloads: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_size_that_a_zip_claims_is_not_believed(course: Course, downloads: Path) -> None:
     raw = zipped({f"ben_7102_1_{FILE}": b"\0" * 3_000_000})
     honest = (3_000_000).to_bytes(4, "little")
     assert raw.count(honest) == 2
     (downloads / "all.zip").write_bytes(raw.replace(honest, (10).to_bytes(4, "little")))
-    monkeypatch.setattr(items, "MAX_BYTES", 1_000)
-    collect(course, NAME, [downloads / "all.zip"])
+    collect(course, NAME, [downloads / "all.zip"], limits=ReadLimits(file_size=1_000))
     assert "ben" not in collected(course) and unreadable(course, "ben")
 
 
-def test_a_zip_of_a_students_with_too_many_entries_is_not_listed(
-    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(items, "MOST_INSIDE", 5)
+def test_a_zip_of_a_students_with_too_many_entries_is_not_listed(course: Course, tmp_path: Path) -> None:
     write(tmp_path / "a", {"ada/a.zip": zipped({f"{n}.txt": b"" for n in range(6)} | {FILE: notebook()})})
-    collect(course, NAME, [tmp_path / "a"])
+    collect(course, NAME, [tmp_path / "a"], limits=ReadLimits(inside=5))
     assert "a zip of more than 5 files" in unreadable(course, "ada")
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import nbformat
 import numpy as np
 import pytest
-from sandbox_tools import NEEDS_SANDBOX
+from sandbox_tools import NEEDS_SANDBOX, start_bare
 from small_class import NAME, ROOT
 
 from softlookup_course.samples.handins import answers, filled
@@ -210,11 +210,12 @@ def test_the_public_solution_is_named_where_another_variant_was_asked(source):
     assert all(chosen_marks[task].verdict == "pass" and chosen_marks[task].variant == chosen[task] for task in changed)
 
 
-def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(bare_zygotes, release, right):
+def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(release, right):
     limits = replace(LIMITS, cell_s=20)  # cells import what is imported beforehand else
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 1, limits=limits)) as examiner:
+    settings = RunSettings(NAME, nbformat.writes(release), 1, limits=limits)
+    with SandboxExaminer(settings, start=start_bare) as examiner:
         for delay in (0.0, 0.15):
-            killer = threading.Timer(delay, os.kill, (examiner.forks.zygote.process.pid, signal.SIGKILL))
+            killer = threading.Timer(delay, os.kill, (examiner.sandbox.zygote.process.pid, signal.SIGKILL))
             killer.start()
             graded = examined(examiner, release, right)
             killer.join()

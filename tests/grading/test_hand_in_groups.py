@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -68,9 +68,11 @@ def stamp(course: Course, student: str, when: str) -> None:
     (course.folder("submitted", student, NAME) / "timestamp.txt").write_text(when)
 
 
-def grade(course: Course, *, examiner: Mapping[str, object] | None = None, **options: object) -> Report:
+def grade(course: Course, watch: Watcher | None = None, *, examiner: dict | None = None, **options: object) -> Report:
     request = GradeRequest(NAME, **{"feedback": False, "seed": 5, **options})
-    return grade_assignment(course, request, executor=here(calls=course.root / "calls", **(examiner or {})))
+    return grade_assignment(
+        course, request, executor=here(calls=course.root / "calls", **(examiner or {})), watch=watch
+    )
 
 
 def calls(course: Course) -> list[str]:
@@ -136,7 +138,7 @@ def test_a_damaged_file_of_ones_own_outweighs_a_line_and_no_table(course: Course
     assert summary(course, NAME).by_student["ben"] == Standing("collected", "with ada")
 
 
-def test_what_a_person_gives_one_member_counts_for_the_others(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_person_gives_one_member_counts_for_the_others(course: Course) -> None:
     hand_in(course, "ada", "Group: ada, ben, carl")
     grade(course)
 
@@ -156,8 +158,9 @@ def test_what_a_person_gives_one_member_counts_for_the_others(course: Course, mo
     assert len({points(report)[who] for who in ("ada", "ben", "carl")}) == 1
     by_hand("carl", (2.0, "Why?"))
     sentences: list[str] = []
-    monkeypatch.setattr(Watcher, "say", lambda _, sentence: sentences.append(sentence))
-    grade(course)
+    watch = Watcher()
+    watch.say = sentences.append
+    grade(course, watch)
     assert [by_hand(who)[0] for who in ("ada", "ben", "carl")] == [3.0, 3.0, 2.0]
     assert any("group ada, ben, carl has different points by hand for 04." in sentence for sentence in sentences)
     assert [share.student for share in share_out(course, NAME, ["ana"])] == ["ada"]

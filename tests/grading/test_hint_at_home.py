@@ -65,7 +65,7 @@ def run_here(notebook: nbformat.NotebookNode, folder: Path, timeout_s: float, do
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 cell.outputs = [
-                    nbformat.from_dict(output) for output in shell.run(cell.source, timeout_s, 1_000_000)[0]
+                    nbformat.from_dict(output) for output in shell.run(cell.source, timeout_s, 1_000_000).outputs
                 ]
     InteractiveShell.clear_instance()
 

@@ -8,17 +8,16 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
+from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed, start_bare
 from small_class import NAME, ROOT
 
 from softlookup_course.samples.handins import answers, filled
 from softlookup_grader.data.records import GRADED
 from softlookup_grader.data.work import Limits, RunSettings
 from softlookup_grader.judging.examine import SandboxExaminer
-from softlookup_grader.judging.zygotes import Shared, Zygotes
-from softlookup_grader.sandbox import bubble
-from softlookup_grader.sandbox.bubble import Forking
-from softlookup_grader.sandbox.place import Place
+from softlookup_grader.judging.zygotes import ZygotePool
+from softlookup_grader.sandbox.bubble import Zygote
+from softlookup_grader.sandbox.place import SubmissionProcess
 from softlookup_grader.sandbox.session import SubmissionSession
 
 pytestmark = NEEDS_SANDBOX
@@ -60,11 +59,17 @@ def _inner(of: int) -> list[int]:
     return [int(pid) for child in children for pid in (child, *_inner(int(child)))]
 
 
+def _only(pool):
+    """The one zygote that a pool keeps."""
+    (zygote,) = pool.zygotes.values()
+    return zygote
+
+
 def _in_copy(control, code="print('on')") -> str:
     """What a submission says that is forked by a copy of a zygote."""
-    copy = Forking(control)
+    copy = Zygote(control)
     copy.wait()
-    session = SubmissionSession(Place(copy, LIMITS, 0), time.monotonic() + 20)
+    session = SubmissionSession(SubmissionProcess(copy, LIMITS, 0), time.monotonic() + 20)
     try:
         return printed(session, code)
     finally:
@@ -73,49 +78,49 @@ def _in_copy(control, code="print('on')") -> str:
 
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
-def test_zygote_that_was_killed_or_halted_is_replaced(blow, monkeypatch, bare_zygotes):
-    monkeypatch.setattr(bubble, "ANSWER_S", 0.5)
-    shared = Shared(SETTING)
-    with shared as copy:
+def test_zygote_that_was_killed_or_halted_is_replaced(blow):
+    pool = ZygotePool(start=start_bare)
+    with pool.lend(SETTING) as copy:
         assert _in_copy(copy()) == "on"
-        first = shared._zygote.process.pid
+        first = _only(pool).process.pid
+        _only(pool).answer_s = 0.5
         for process in _inner(first):
             with contextlib.suppress(ProcessLookupError):  # one that is killed takes those in it along
                 os.kill(process, blow)
         assert _in_copy(copy()) == "on"
-        assert shared._zygote.process.pid != first
+        assert _only(pool).process.pid != first
         assert not Path(f"/proc/{first}").exists(), "a halted zygote is ended"
 
 
 @pytest.mark.parametrize("when", ["before", "between"])
-def test_examiner_goes_on_when_the_copy_that_it_was_given_is_gone(source, when, bare_zygotes):
+def test_examiner_goes_on_when_the_copy_that_it_was_given_is_gone(source, when):
     release = nbformat.reads(SETTING.release, as_version=4)
     right = nbformat.writes(filled(release, answers(source))).encode()
-    shared = Shared(SETTING)
-    with shared as copy:
+    pool = ZygotePool(start=start_bare)
+    with pool.lend(SETTING) as copy:
         control = copy()
         if when == "before":
-            shared._zygote.close()
-        with SandboxExaminer(SETTING, control) as examiner:
-            shared._zygote.close()
+            _only(pool).close()
+        with SandboxExaminer(SETTING, control, start_bare) as examiner:
+            _only(pool).close()
             graded = examiner.examine("ann", right)
     assert graded.status == GRADED
     assert {mark.verdict for mark in graded.marks if mark.points is not None} == {"pass"}
 
 
-def test_assignments_share_a_zygote_but_for_one_that_needs_the_library(tmp_path, bare_zygotes):
+def test_assignments_share_a_zygote_but_for_one_that_needs_the_library(tmp_path):
     settings = [SETTING, _setting("02_soft_lookup"), _setting("14_find_the_error")]
     named = (
         "import softlookup_course.slide_audit\ntry: import softlookup.reference\nexcept ImportError: print('hidden')"
     )
-    with Zygotes([setting.release for setting in settings], tmp_path) as zygotes:
-        outputs, zygote = [], []
+    with ZygotePool([setting.release for setting in settings], tmp_path, start_bare) as pool:
+        outputs, pids = [], []
         for setting in settings:
-            with zygotes.lend(setting) as copy:
+            with pool.lend(setting) as copy:
                 outputs.append(_in_copy(copy(), named))
-            zygote.append(zygotes._shared._zygote.process.pid)
-        assert outputs == ["hidden", "hidden", ""] and len({*zygote}) == 1
-    assert not Path(f"/proc/{zygote[0]}").exists()
+            pids.append(_only(pool).process.pid)
+        assert outputs == ["hidden", "hidden", ""] and len({*pids}) == 1
+    assert not Path(f"/proc/{pids[0]}").exists()
 
 
 def test_answers_get_the_same_verdicts_from_a_shared_zygote(source, tmp_path):
@@ -123,8 +128,8 @@ def test_answers_get_the_same_verdicts_from_a_shared_zygote(source, tmp_path):
     right = answers(source)
     wrong = {**right, next(iter(right)): "def scale(*a, **k):\n    import softlookup.reference\n"}
     with (
-        Zygotes([_setting("02_soft_lookup").release, SETTING.release], tmp_path) as zygotes,
-        zygotes.lend(SETTING) as copy,
+        ZygotePool([_setting("02_soft_lookup").release, SETTING.release], tmp_path) as pool,
+        pool.lend(SETTING) as copy,
     ):
         with SandboxExaminer(SETTING, copy()) as shared, SandboxExaminer(SETTING) as alone:
             for handed_in in (right, wrong):

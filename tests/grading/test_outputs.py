@@ -11,7 +11,16 @@ from PIL import Image, PngImagePlugin
 from small_class import picture_of
 
 from attacks.markup import picture_bomb
-from softlookup_grader.judging.outputs import BESIDES, CUT, MAX_OUTPUTS, MAX_TEXT, as_outputs, clean, picture, weight
+from softlookup_grader.judging.outputs import (
+    BESIDES,
+    MAX_OUTPUTS,
+    MAX_TEXT,
+    as_outputs,
+    clean,
+    outputs_and_cut,
+    picture,
+    weight,
+)
 from softlookup_grader.judging.pictures import MAX_SIDE, stripped
 
 PNG = picture_of("png", 3, 2)
@@ -83,16 +92,16 @@ def test_outputs_of_a_cell_hold_no_more_than_its_limit_and_say_what_was_cut(text
     raw = [{"output_type": "stream", "name": "stdout", "text": text}] * 1000
     raw += [{"output_type": "error", "ename": "E" * 900, "evalue": "v" * 9000, "traceback": ["t" * 9000] * 900}] * 9
     raw += [{"output_type": "display_data", "data": {"text/plain": text, "image/png": PNG}}] * 9
-    outputs = as_outputs(raw, 20_000)
+    outputs, cut = outputs_and_cut(raw, 20_000)
     nbformat.validate(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", outputs=outputs)]))
     assert 0 < sum(map(weight, outputs)) < 20_000 + BESIDES + 100 and len(outputs) <= MAX_OUTPUTS
-    assert CUT in outputs[-1].text
+    assert outputs[-1].text == f"... and {cut:,} characters more, which are not kept\n" and cut > 0
 
 
 def test_outputs_within_the_limit_are_whole_and_end_with_nothing_of_ours():
     raw = [{"output_type": "stream", "text": "x" * 19_000}, {"output_type": "error", "ename": "E", "traceback": ["t"]}]
-    kinds = [output.output_type for output in as_outputs(raw, 20_000)]
-    assert kinds == ["stream", "error"]
+    outputs, cut = outputs_and_cut(raw, 20_000)
+    assert [output.output_type for output in outputs] == ["stream", "error"] and cut == 0
 
 
 @pytest.mark.parametrize("kind", ["png", "jpeg"])

@@ -1,33 +1,43 @@
-"""Places of submissions are made ahead, each by itself, and none is left behind."""
+"""Processes of submissions are made ahead, each by itself, and none is left behind."""
 
 import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from nbformat.v4 import new_notebook
 
-from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.work import RunSettings
+from softlookup_grader.judging.forks import Sandbox
 from softlookup_grader.sandbox.bubble import Zygote
-from softlookup_grader.sandbox.place import Ahead, Place
+from softlookup_grader.sandbox.place import SubmissionProcess
 from softlookup_grader.sandbox.session import SubmissionSession
-from tests.grading.sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
+from softlookup_judge.checking.catalogue import Catalogue
+from tests.grading.sandbox_tools import LIMITS, NEEDS_SANDBOX, printed, start_bare
 
 pytestmark = NEEDS_SANDBOX
 
 
+EMPTY = new_notebook()
+
+
 @pytest.fixture
-def ahead(zygote: Zygote) -> Iterator[Ahead]:
-    ahead = Ahead(zygote, LIMITS, 3)
-    yield ahead
-    ahead.close()
+def sandbox(zygote: Zygote) -> Iterator[Sandbox]:
+    with closing(Sandbox(RunSettings("x", "", 3, limits=LIMITS), EMPTY, Catalogue(), zygote.copy())) as sandbox:
+        yield sandbox
 
 
-def waiting(ahead: Ahead) -> Place:
-    """The place that is made for the next submission; waits until it is."""
-    assert ahead._next is not None
-    return ahead._next.result(timeout=30)
+def begin(sandbox: Sandbox) -> SubmissionSession:
+    return sandbox.session(time.monotonic() + 20)
+
+
+def waiting(sandbox: Sandbox) -> SubmissionProcess:
+    """The process that is made for the next submission; waits until it is."""
+    assert sandbox._next is not None
+    return sandbox._next.result(timeout=30)
 
 
 def gone(pid: int) -> bool:
@@ -37,13 +47,13 @@ def gone(pid: int) -> bool:
     return not Path(f"/proc/{pid}").exists()
 
 
-def test_next_place_stands_ready_and_shares_nothing_with_the_present(ahead: Ahead) -> None:
-    first = SubmissionSession(ahead.take(), time.monotonic() + 20)
-    second = waiting(ahead)
+def test_next_process_stands_ready_and_shares_nothing_with_the_present(sandbox: Sandbox) -> None:
+    first = begin(sandbox)
+    second = waiting(sandbox)
     assert printed(first, "open('mark', 'w').write('x')\nimport os; print(os.listdir('.'))") == "['mark']"
     first.close()
-    assert ahead.take() is second
-    session = SubmissionSession(second, time.monotonic() + 20)
+    session = begin(sandbox)
+    assert session.process is second
     assert printed(session, "import os; print(os.listdir('.'))") == "[]"
     session.close()
 
@@ -53,45 +63,42 @@ def test_a_submission_keeps_to_the_processors_of_its_judge(zygote: Zygote) -> No
     for few in ({max(processors)}, processors):
         try:
             os.sched_setaffinity(0, few)
-            session = SubmissionSession(Place(zygote, LIMITS, 3), time.monotonic() + 20)
+            session = SubmissionSession(SubmissionProcess(zygote, LIMITS, 3), time.monotonic() + 20)
         finally:
             os.sched_setaffinity(0, processors)
         assert printed(session, "import os; print(sorted(os.sched_getaffinity(0)))") == str(sorted(few))
         session.close()
 
 
-def test_place_whose_process_died_is_not_given_out(ahead: Ahead) -> None:
-    first, dead = ahead.take(), waiting(ahead)
+def test_process_that_died_while_it_waited_is_not_given_out(sandbox: Sandbox) -> None:
+    first, dead = begin(sandbox), waiting(sandbox)
     os.kill(dead.pid, signal.SIGKILL)
     assert gone(dead.pid) and not dead.lives()
-    second = ahead.take()
-    assert second is not dead
-    session = SubmissionSession(second, time.monotonic() + 20)
-    assert printed(session, "print('on')") == "on"
-    session.close()
-    first.close()
+    second = begin(sandbox)
+    assert second.process is not dead
+    assert printed(second, "print('on')") == "on"
+    for session in (first, second):
+        session.close()
 
 
-def test_place_that_nobody_took_ends(zygote: Zygote) -> None:
-    places = Ahead(zygote, LIMITS, 3)
-    places.take().close()
-    left = waiting(places)
-    places.close()
+def test_process_that_nobody_took_ends(sandbox: Sandbox) -> None:
+    begin(sandbox).close()
+    left = waiting(sandbox)
+    sandbox.close()
     assert gone(left.pid)
     assert left.group is None or not left.group.folders
 
 
-def test_zygote_that_is_gone_is_told() -> None:
-    zygote = Zygote("bubblewrap", [])
-    zygote.wait()
-    places = Ahead(zygote, LIMITS, 0)
-    place = places.take()
-    ahead = waiting(places)
-    os.kill(zygote.process.pid, signal.SIGKILL)
-    zygote.process.wait()
-    assert gone(place.pid) and gone(ahead.pid)
-    with pytest.raises(CourseError):
-        places.take()
-    place.close()
-    places.close()
-    zygote.close()
+def test_zygote_that_is_gone_takes_its_processes_along_and_is_replaced() -> None:
+    settings = RunSettings("x", "", 3, limits=LIMITS)
+    with closing(Sandbox(settings, EMPTY, Catalogue(), start=start_bare)) as sandbox:
+        first, zygote = begin(sandbox), sandbox.zygote
+        ahead = waiting(sandbox)
+        assert zygote.process is not None
+        os.kill(zygote.process.pid, signal.SIGKILL)
+        zygote.process.wait()
+        assert gone(first.process.pid) and gone(ahead.pid) and not sandbox.lives()
+        second = begin(sandbox)
+        assert printed(second, "print('on')") == "on" and sandbox.zygote is not zygote
+        for session in (first, second):
+            session.close()

@@ -16,6 +16,8 @@ from benchmarks.nbgrader_autograde import STOCK
 from softlookup_command import main
 from softlookup_grader import Course, GradeRequest, grade_assignment, new_course
 from softlookup_grader.judging.plain_tests import score_test
+from softlookup_grader.sandbox.ends import RunEnd
+from softlookup_grader.sandbox.session import Ran
 
 NAME = "homework"
 SOLUTION = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
@@ -114,9 +116,12 @@ def test_commands_say_what_such_a_test_is_worth_and_pages_hide_the_hidden_one(co
     [("1.5", 0.75, "partial"), ("2", 1.0, "pass"), ("0", 0.0, "wrong"), ("7", 1.0, "pass"), ("'done'", 1.0, "pass")],
 )
 def test_number_at_the_end_is_partial_credit(text: str, share: float, verdict: str) -> None:
-    result = score_test(2.0, [new_output("execute_result", {"text/plain": text})], "")
+    result = score_test(2.0, Ran([new_output("execute_result", {"text/plain": text})], "", 0.0, RunEnd.FINISHED))
     assert (result.share, result.verdict) == (share, verdict)
 
 
 def test_time_that_runs_out_is_no_pass() -> None:
-    assert score_test(2.0, [], "time").share == 0.0 and score_test(2.0, [], "").share == 1.0
+    late, done = Ran([], "time", 0.0, RunEnd.TIME), Ran([], "", 0.0, RunEnd.FINISHED)
+    named = Ran([], "time", 0.0, RunEnd.RAISED)
+    assert score_test(2.0, late).verdict == "timeout" and score_test(2.0, done).share == 1.0
+    assert score_test(2.0, named).verdict == "wrong", "an exception that is called time"

@@ -14,6 +14,7 @@ from softlookup_grader.data.work import Limits, RunSettings
 from softlookup_grader.judging import forks
 from softlookup_grader.judging.examine import SandboxExaminer
 from softlookup_grader.judging.remote import RemoteApart
+from softlookup_grader.sandbox.ends import Ending, RunEnd
 from softlookup_grader.sandbox.session import Dead, OutOfTime, SubmissionSession
 from softlookup_judge.authoring import make_release, read_solution
 from softlookup_judge.checking.catalogue import Catalogue
@@ -197,7 +198,7 @@ def test_further_questions_are_asked_in_one_more_process(marked, monkeypatch):
 
 def test_a_process_that_ends_in_further_questions_only_has_no_answers():
     def ask(*_):
-        raise Dead("its process ended")
+        raise Dead(Ending(RunEnd.EXIT, "its process ended"))
 
     session = SimpleNamespace(ask=ask, watch=SimpleNamespace(waited=0.0))
     student = RemoteApart(None, lambda: nullcontext(session), 10.0)

@@ -258,8 +258,7 @@ def test_a_clone_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "git").write_text("#!/bin/sh\nexec sleep 60\n")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(cloning, "CLONE_S", 0.05)
-    assert cloning._clone("/srv/x.git", tmp_path / "x") == "could not be cloned within 0.05 seconds"
+    assert cloning._clone("/srv/x.git", tmp_path / "x", 0.05) == "could not be cloned within 0.05 seconds"
 
 
 def test_passwords_in_addresses_are_not_shown() -> None:

@@ -16,8 +16,9 @@ from sandbox_tools import LIMITS, NEEDS_SANDBOX, REQUIRED, ask, hold, needs_sand
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.work import Limits
 from softlookup_grader.sandbox import bubble
-from softlookup_grader.sandbox.bubble import Forking, Zygote, how_it_ended
-from softlookup_grader.sandbox.place import Place
+from softlookup_grader.sandbox.bubble import Zygote, how_it_ended
+from softlookup_grader.sandbox.ends import RunEnd, ending_of
+from softlookup_grader.sandbox.place import SubmissionProcess
 from softlookup_grader.sandbox.session import Dead, SubmissionSession
 from softlookup_inside.sandbox import filter
 from softlookup_inside.sandbox.filter import FORBIDDEN, program
@@ -122,29 +123,47 @@ def test_limits_hold_and_the_submission_goes_on(begin, source, trouble):
 
 
 @pytest.mark.parametrize(
-    ("source", "why"),
+    ("source", "why", "end"),
     [
-        ("import os; os._exit(0)", "it ended its own process"),
-        ("import os; os._exit(7)", "status 7"),
-        ("import ctypes; ctypes.string_at(0)", "SIGSEGV"),
-        ("import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass", "did not stop"),
-        (
-            HOARD,
-            "of memory",
-        ),
-        ("import os; os.closerange(0, 100)", "ended its own process"),
-        ("import os; os.dup2(os.open('/dev/null', os.O_RDWR), 3)", "ended its own process|rules"),
-        ("import os; os.write(3, b'x' * 1000)", "rules"),
+        ("import os; os._exit(0)", "it ended its own process", RunEnd.EXIT),
+        ("import os; os._exit(7)", "status 7", RunEnd.EXIT),
+        ("import ctypes; ctypes.string_at(0)", "SIGSEGV", RunEnd.SIGNAL),
+        ("import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass", "did not stop", RunEnd.TIME),
+        (HOARD, "of memory", RunEnd.MEMORY),
+        ("import os; os.closerange(0, 100)", "ended its own process", RunEnd.EXIT),
+        ("import os; os.dup2(os.open('/dev/null', os.O_RDWR), 3)", "ended its own process|rules", None),
+        ("import os; os.write(3, b'x' * 1000)", "rules", RunEnd.PROTOCOL),
     ],
     ids=["exit", "status", "crash", "deaf", "children", "closed", "swapped", "noise"],
 )
-def test_a_submission_that_cannot_be_stopped_kindly_is_killed(begin, source, why):
+def test_a_submission_that_cannot_be_stopped_kindly_is_killed(begin, source, why, end):
     session = begin(Limits(**{**vars(LIMITS), "cell_s": 1.0 if "range(8)" not in source else 8.0}))
     begun = time.monotonic()
-    with pytest.raises(Dead, match=why):
+    with pytest.raises(Dead, match=why) as dead:
         session.run(source)
         session.run("1")
+    assert dead.value.end is end or (end is None and dead.value.end in (RunEnd.EXIT, RunEnd.PROTOCOL))
     assert time.monotonic() - begun < 15
+
+
+@pytest.mark.parametrize("deaf", [False, True], ids=["terminated", "killed"])
+def test_processor_time_that_is_over_is_told_from_a_memory_that_is_full(begin, deaf):
+    session = begin(replace(LIMITS, cpu_s=1, cell_s=10.0))
+    ignores = "import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n" if deaf else ""
+    with pytest.raises(Dead, match="more than 1 s of processor time") as dead:
+        session.run(f"{ignores}while True: pass")
+    assert dead.value.end is RunEnd.TIME
+    report = {"signal": signal.SIGKILL, "cpu_s": 0.5}
+    assert ending_of(report, 1).end is RunEnd.SIGNAL and "memory" in ending_of(report, 1).why
+
+
+def test_a_cell_whose_exception_has_the_name_of_an_end_is_not_that_end(begin):
+    session = begin()
+    ran = session.run("class time(Exception): pass\nraise time")
+    assert (ran.trouble, ran.end) == ("time", RunEnd.RAISED)
+    assert session.run("1").end is RunEnd.FINISHED
+    assert begin(replace(LIMITS, cell_s=0.5)).run("while True: pass").end is RunEnd.TIME
+    assert not session.run("print('... and 1 characters more, which are not kept')").cut
 
 
 def test_a_whole_submission_has_an_end(begin):
@@ -154,11 +173,11 @@ def test_a_whole_submission_has_an_end(begin):
 
 
 def test_nothing_of_a_submission_is_left_when_it_is_over(zygote):
-    session = SubmissionSession(Place(zygote, LIMITS, 0), time.monotonic() + 20)
+    session = SubmissionSession(SubmissionProcess(zygote, LIMITS, 0), time.monotonic() + 20)
     session.run(
         "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(600)\n    os._exit(0)"
     )
-    space = os.readlink(f"/proc/{session.place.pid}/ns/pid")
+    space = os.readlink(f"/proc/{session.process.pid}/ns/pid")
     assert len(_inside(space)) >= 2
     session.close()
     end = time.monotonic() + 5
@@ -182,7 +201,7 @@ def _inside(space):
 def test_output_is_cut(begin):
     ran = begin().run("for n in range(100_000): print('all work and no play')")
     assert sum(len(o["text"]) for o in ran.outputs) < 5000
-    assert "characters more, which are not kept" in ran.outputs[-1]["text"]
+    assert ran.cut and "characters more, which are not kept" in ran.outputs[-1]["text"]
 
 
 def test_the_same_random_numbers_are_drawn_each_time(begin):
@@ -193,24 +212,24 @@ def test_the_same_random_numbers_are_drawn_each_time(begin):
 
 
 def test_a_zygote_that_was_killed_says_so(monkeypatch):
-    zygote = Zygote("bubblewrap", [])
+    zygote = Zygote.start("bubblewrap", [])
     zygote.wait()
     assert zygote.lives()
     os.kill(zygote.process.pid, signal.SIGKILL)
     zygote.process.wait()
     assert not zygote.lives()
     with pytest.raises(CourseError):
-        Place(zygote, LIMITS, 0)
+        SubmissionProcess(zygote, LIMITS, 0)
     zygote.close()
 
 
 def test_a_copy_of_a_zygote_serves_another_judge_and_ends_with_it():
-    first = Zygote("bubblewrap", [])
-    copies = [Forking(first.copy()) for _ in range(2)]  # asked for before anything is imported
+    first = Zygote.start("bubblewrap", [])
+    copies = [Zygote(first.copy()) for _ in range(2)]  # asked for before anything is imported
     first.wait()
     for copy in copies:
         copy.wait()
-    sessions = [SubmissionSession(Place(copy, LIMITS, 3), time.monotonic() + 20) for copy in copies]
+    sessions = [SubmissionSession(SubmissionProcess(copy, LIMITS, 3), time.monotonic() + 20) for copy in copies]
     sources = ["open('/tmp/mark', 'w').write('here')", "import os; print(os.path.exists('/tmp/mark'))"]
     outputs = [session.run(source).outputs for session, source in zip(sessions, sources, strict=True)]
     assert outputs[1][0]["text"] == "False\n"
@@ -222,14 +241,14 @@ def test_a_copy_of_a_zygote_serves_another_judge_and_ends_with_it():
     first.close()
     assert not copies[1].lives()
     with pytest.raises(CourseError):
-        Place(copies[1], LIMITS, 0)
+        SubmissionProcess(copies[1], LIMITS, 0)
     for process in (*sessions, copies[1]):
         process.close()
 
 
 def test_a_zygote_that_cannot_start_says_why(monkeypatch):
     monkeypatch.setattr(bubble, "_INSIDE", ("--no-such-option",))
-    zygote = Zygote("bubblewrap", [])
+    zygote = Zygote.start("bubblewrap", [])
     with pytest.raises(CourseError, match="the sandbox does not start here .*no-such-option"):
         zygote.wait()
 
@@ -248,15 +267,15 @@ def test_a_sandbox_that_is_required_is_not_left_out():
 def test_without_bubblewrap_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(bubble.shutil, "which", lambda name: None)
     with pytest.raises(CourseError, match="bubblewrap is not installed.*apt install bubblewrap.*--sandbox none"):
-        Zygote("bubblewrap")
+        Zygote.start("bubblewrap")
     with pytest.raises(ValueError, match="'bubblewrap' or 'none'"):
-        Zygote("docker")
+        Zygote.start("docker")
 
 
 def test_without_a_sandbox_trusted_code_runs_all_the_same(tmp_path):
-    zygote = Zygote("none", ["numpy", "torch"])
+    zygote = Zygote.start("none", ["numpy", "torch"])
     zygote.wait()
-    session = SubmissionSession(Place(zygote, LIMITS, 3), time.monotonic() + 20)
+    session = SubmissionSession(SubmissionProcess(zygote, LIMITS, 3), time.monotonic() + 20)
     student_object = hold(session, "def f(a): return a + 1")
     assert student_object.there and ask(session, np.ones(2)).arrays[0][0] == 2
     session.close()

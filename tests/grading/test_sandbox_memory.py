@@ -57,12 +57,12 @@ def test_group_holds_a_submission_and_all_that_it_starts_and_is_removed_with_it(
         "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(600)\n    os._exit(0)"
     )
     session.run(f"{source}\nos.wait()")
-    first = session.place.pid
-    there = {int(pid) for pid in (session.place.group.memory / "cgroup.procs").read_text().split()}
+    first = session.process.pid
+    there = {int(pid) for pid in (session.process.group.memory / "cgroup.procs").read_text().split()}
     assert there > set(family(first)) and len(family(first)) == 2, "and the one that prepared it"
-    folders = list(session.place.group.folders)
+    folders = list(session.process.group.folders)
     assert folders and all(folder.is_dir() for folder in folders)
-    session.place.group.close()
+    session.process.group.close()
     assert all(folder.is_dir() for folder in folders), "it does not wait for what still runs"
     session.kill("it is over")
     cgroups.sweep(patience_s=5.0)
@@ -82,24 +82,24 @@ def test_groups_of_a_killed_grader_are_removed_by_the_next():
             dead.rmdir()
 
 
-def _tree(tmp_path: Path, kind: str, options: str, groups: str) -> Places:
+def _tree(tmp_path: Path, kind: str, options: str, groups: str, **ways: object) -> Places:
     """What is found where a machine's control groups look like this."""
     (tmp_path / "mounts").write_text(f"30 20 0:26 / {tmp_path}/fs rw,nosuid - {kind} {kind} {options}\n")
     (tmp_path / "own").write_text(groups)
-    return cgroups._places(tmp_path / "mounts", tmp_path / "own")
+    return cgroups._places(tmp_path / "mounts", tmp_path / "own", **ways)
 
 
 @pytest.mark.parametrize(
     ("controllers", "expected"), [("cpu memory pids", "slice"), ("memory", "memory alone"), ("pids", "")]
 )
-def test_version_2_is_used_where_the_folder_above_hands_memory_on(tmp_path, monkeypatch, controllers, expected):
+def test_version_2_is_used_where_the_folder_above_hands_memory_on(tmp_path, controllers, expected):
     slice_ = tmp_path / "fs" / "user.slice"
     (slice_ / "run.scope").mkdir(parents=True)
     (slice_ / "run.scope" / "cgroup.subtree_control").write_text("")
     (slice_ / "cgroup.subtree_control").write_text(controllers + "\n")
     (slice_ / "cgroup.procs").write_text("")
-    monkeypatch.setattr(cgroups, "_works", lambda folder, version: version == 2)
-    places = _tree(tmp_path, "cgroup2", "rw,nsdelegate", "0::/user.slice/run.scope\n")
+    ways = {"works": lambda folder, version: version == 2}
+    places = _tree(tmp_path, "cgroup2", "rw,nsdelegate", "0::/user.slice/run.scope\n", **ways)
     assert (
         places
         == {
@@ -121,7 +121,7 @@ def test_member_of_a_strange_name_is_counted(begin, no_groups):
         "import ctypes, os, time\nif os.fork() == 0:\n"
         "    ctypes.CDLL(None).prctl(15, b') S 1 \\xff\\n', 0, 0, 0)\n    time.sleep(600)"
     )
-    first = session.place.pid
+    first = session.process.pid
     end = time.monotonic() + 5
     while len(family(first)) < 2 and time.monotonic() < end:
         time.sleep(0.02)

@@ -20,26 +20,18 @@ from softlookup_grader.sandbox.processes import ProcessTimes
 from softlookup_grader.sandbox.watching import MOST, Watch, _Request
 
 
-@pytest.fixture
-def looks(monkeypatch):
+def looks(*times: tuple[float, float, float]) -> tuple[float, bool]:
     """Look at a request of 10 s at given times, with what its processes used and waited for until then."""
+    rung: list[float] = []
+    group = object()  # any but None: it is a sandbox
     nobody = SimpleNamespace(watch=lambda look: None, leave=lambda look: None)
-    monkeypatch.setattr(watching, "_LOOKING", nobody)
-
-    def at(*times: tuple[float, float, float]) -> tuple[float, bool]:
-        rung: list[float] = []
-        group = object()  # any but None: it is a sandbox
-        watch = Watch(1, LIMITS, 1e9, group, lambda why: None, lambda: rung.append(lasted))  # type: ignore[arg-type]
-        request = _Request(0.0, 10.0, ProcessTimes(0.0, {7: 5.0}))
-        for lasted, used, waited in times:
-            monkeypatch.setattr(
-                watching, "process_times", lambda *_, u=used, w=waited: ProcessTimes(u, {7: 5.0 + w}, {7: u})
-            )
-            watch._look_at_request(lasted, request)
-        watch.close()
-        return (rung[0] if rung else 0.0), watch.crowded
-
-    return at
+    there = (ProcessTimes(used, {7: 5.0 + waited}, {7: used}) for _, used, waited in times)
+    watch = Watch(1, LIMITS, 1e9, group, lambda why: None, lambda: rung.append(lasted), lambda *_: next(there), nobody)
+    request = _Request(0.0, 10.0, ProcessTimes(0.0, {7: 5.0}))
+    for lasted, _, _ in times:
+        watch._look_at_request(lasted, request)
+    watch.close()
+    return (rung[0] if rung else 0.0), watch.crowded
 
 
 def test_one_thread_looks_at_all_until_each_is_closed():
@@ -65,24 +57,24 @@ def test_one_thread_looks_at_all_until_each_is_closed():
     second.close()
 
 
-def test_an_endless_loop_that_had_its_time_is_over_at_once(looks):
+def test_an_endless_loop_that_had_its_time_is_over_at_once():
     assert looks((9.9, 9.9, 0.0), (10.0, 10.0, 0.0)) == (10.0, False)
 
 
-def test_a_submission_that_sleeps_gets_no_longer(looks):
+def test_a_submission_that_sleeps_gets_no_longer():
     assert looks((9.9, 0.1, 0.1), (10.1, 0.1, 0.1)) == (10.1, False)
 
 
-def test_a_wait_for_a_processor_is_not_counted(looks):
+def test_a_wait_for_a_processor_is_not_counted():
     assert looks((10.0, 4.0, 6.0), (24.0, 9.5, 14.5)) == (0.0, False)
     assert looks((10.0, 4.0, 6.0), (25.0, 10.0, 15.0)) == (25.0, False), "it had its ten seconds"
 
 
-def test_what_never_had_its_time_is_stopped_in_the_end_and_told(looks):
+def test_what_never_had_its_time_is_stopped_in_the_end_and_told():
     assert looks((29.9, 3.0, 26.9), (MOST * 10.0, 3.0, 27.0)) == (30.0, True)
 
 
-def test_a_submission_that_waits_for_its_own_children_gets_no_longer(looks):
+def test_a_submission_that_waits_for_its_own_children_gets_no_longer():
     assert looks((9.9, 18.0, 9.5), (10.0, 18.2, 9.6)) == (10.0, False)
 
 
@@ -104,7 +96,7 @@ def test_a_cell_on_a_busy_machine_has_the_processor_time_that_it_needs(begin):
     session = begin(Limits(**{**vars(LIMITS), "cell_s": 1.4}))
     session.run("import time")
     processor = min(os.sched_getaffinity(0))
-    os.sched_setaffinity(session.place.pid, {processor})
+    os.sched_setaffinity(session.process.pid, {processor})
     with busy_on(processor, 4):
         ran = session.run("begun = time.process_time()\nwhile time.process_time() - begun < 0.5: pass\nprint('done')")
     assert ran.seconds > 1.4, "it would have been stopped by the clock"

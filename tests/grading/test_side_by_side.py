@@ -13,7 +13,7 @@ import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, hold, printed
 
 from softlookup_grader.sandbox.bubble import Zygote
-from softlookup_grader.sandbox.place import Place
+from softlookup_grader.sandbox.place import SubmissionProcess
 from softlookup_grader.sandbox.session import SubmissionSession
 
 pytestmark = NEEDS_SANDBOX
@@ -138,7 +138,7 @@ SAYS = {"sqlite": "[(7,)] [('delete',)]\n[(7,)] [('wal',)]", "processes": "150",
 
 @pytest.fixture(scope="module")
 def sides(zygote: Zygote) -> Iterator[list[SubmissionSession]]:
-    sessions = [SubmissionSession(Place(zygote, LIMITS, 3), time.monotonic() + 60) for _ in range(2)]
+    sessions = [SubmissionSession(SubmissionProcess(zygote, LIMITS, 3), time.monotonic() + 60) for _ in range(2)]
     for session in sessions:
         session.run("import os\nPATH = os.__file__\n" + BEGIN)
     yield sessions
@@ -209,12 +209,12 @@ import json, os, sys, time
 sys.path.insert(0, sys.argv[1])
 from sandbox_tools import LIMITS, printed
 from softlookup_grader.sandbox.bubble import Zygote
-from softlookup_grader.sandbox.place import Place
+from softlookup_grader.sandbox.place import SubmissionProcess
 from softlookup_grader.sandbox.session import SubmissionSession
 
-zygote = Zygote()
+zygote = Zygote.start()
 zygote.wait()
-session = SubmissionSession(Place(zygote, LIMITS, 3), time.monotonic() + 20)
+session = SubmissionSession(SubmissionProcess(zygote, LIMITS, 3), time.monotonic() + 20)
 session.run(sys.argv[2])
 answers = {name: printed(session, f"print({source})") for name, source in json.loads(sys.argv[3]).items()}
 session.close()
@@ -243,8 +243,8 @@ def test_a_grader_that_is_a_normal_user_owns_what_submissions_see_and_is_safe():
 
 
 def test_nothing_of_a_process_is_alive_once_it_was_ended(zygote):
-    place = Place(zygote, LIMITS, 0)
-    session = SubmissionSession(place, time.monotonic() + 20)
+    process = SubmissionProcess(zygote, LIMITS, 0)
+    session = SubmissionSession(process, time.monotonic() + 20)
     session.run(
         "import os, signal, time\n"
         "for n in range(4):\n"
@@ -256,7 +256,7 @@ def test_nothing_of_a_process_is_alive_once_it_was_ended(zygote):
         "        time.sleep(600)\n"
     )
     hold(session, "def f(x): return x")
-    space = Path(f"/proc/{place.pid}/ns/pid").readlink()
+    space = Path(f"/proc/{process.pid}/ns/pid").readlink()
     assert _in_space(space) >= 5
     assert session.end()
     assert _in_space(space) == 0

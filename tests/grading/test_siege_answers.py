@@ -23,7 +23,7 @@ from softlookup_inside.asking.case import Case
 from softlookup_inside.asking.gates import NotAllowed, closed
 from softlookup_inside.asking.layers import called_like
 from softlookup_inside.asking.probe import Answer
-from softlookup_inside.asking.source import functions_behind, shortcut, standing_in
+from softlookup_inside.asking.source import functions_behind, screen, standing_in
 from softlookup_judge.checking.catalogue import get_task, tasks
 from softlookup_judge.data.variant import variant_of
 
@@ -81,11 +81,11 @@ def test_a_lent_function_replaces_one_that_is_a_default() -> None:
     ],
 )
 def test_an_attribute_of_the_students_own_is_no_shortcut(source: str) -> None:
-    assert shortcut(made(source, "answer"), get_task("04.backward").barred) is None
+    assert screen(made(source, "answer"), get_task("04.backward").barred) is None
 
 
 def test_an_attribute_of_torchs_is_one() -> None:
-    assert shortcut(made("def answer(x): return x.softmax(-1)", "answer"), ("torch.softmax",)) == "torch.softmax"
+    assert screen(made("def answer(x): return x.softmax(-1)", "answer"), ("torch.softmax",)) == "torch.softmax"
 
 
 def test_what_comes_out_of_a_forbidden_package_is_a_shortcut() -> None:
@@ -93,7 +93,7 @@ def test_what_comes_out_of_a_forbidden_package_is_a_shortcut() -> None:
     part = types.FunctionType((lambda x: x).__code__, {}, "part")
     part.__module__ = "transformers.models.bert.modeling_bert"
     answer.__globals__["part"] = part
-    assert shortcut(answer, get_task("13.published").barred) == "transformers"
+    assert screen(answer, get_task("13.published").barred) == "transformers"
 
 
 @pytest.mark.parametrize("first", ["%%time", "%matplotlib inline", "!pip install einops", "torch.exp?"])

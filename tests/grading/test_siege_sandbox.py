@@ -11,7 +11,7 @@ from sandbox_tools import NEEDS_SANDBOX
 from softlookup_grader.data.work import Limits
 from softlookup_grader.sandbox import bubble, cgroups
 from softlookup_grader.sandbox.bubble import SandboxError, Zygote
-from softlookup_grader.sandbox.place import Place
+from softlookup_grader.sandbox.place import SubmissionProcess
 from softlookup_grader.sandbox.processes import ProcessTimes
 from softlookup_grader.sandbox.session import Dead, SubmissionSession
 from softlookup_inside.asking.case import Case
@@ -57,7 +57,7 @@ def begun(zygote: Zygote) -> Iterator[list[SubmissionSession]]:
 
 
 def session(zygote: Zygote, begun: list[SubmissionSession], cell_s: float = 10.0) -> SubmissionSession:
-    begun.append(SubmissionSession(Place(zygote, Limits(cell_s=cell_s), 1), time.monotonic() + 60))
+    begun.append(SubmissionSession(SubmissionProcess(zygote, Limits(cell_s=cell_s), 1), time.monotonic() + 60))
     return begun[-1]
 
 

@@ -3,6 +3,7 @@
 import time
 import traceback
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from softlookup_inside.asking.calling import inputs_for
 from softlookup_inside.asking.calm import calm_torch
 from softlookup_inside.asking.probe import Clock, TimeIsUp
-from softlookup_inside.asking.source import cell_hash, shortcut
+from softlookup_inside.asking.source import cell_hash, screen
 from softlookup_judge.checking.catalogue import Catalogue, UnknownTask, here
 from softlookup_judge.checking.judge import judge
 from softlookup_judge.checking.local import LocalStudent
@@ -60,14 +61,22 @@ def in_stage(error: Exception) -> str:
 class Checker:
     """Checks answers and gives help, and knows what happened before: there is one for each kernel.
 
-    Without a catalogue it finds the tasks of this process at the first check.
+    Args:
+        catalogue: The tasks that it knows; None finds those of this process at the first check.
+        seconds: How long a student's code may take in one check.
+        judge: Gives the verdicts.
 
     Attributes:
         attempts: What happened with each task until now, by its id.
     """
 
-    def __init__(self, catalogue: Catalogue | None = None) -> None:
-        self._catalogue = catalogue
+    def __init__(
+        self,
+        catalogue: Catalogue | None = None,
+        seconds: float = TIME_LIMIT_S,
+        judge: Callable[..., CheckResult] = judge,
+    ) -> None:
+        self._catalogue, self._seconds, self._judge = catalogue, seconds, judge
         self.attempts: dict[str, Attempts] = defaultdict(Attempts)
 
     @property
@@ -77,30 +86,26 @@ class Checker:
 
     def check(self, task_id: str, obj: Any, variant: int = 0) -> CheckResult:
         """Check an answer (see ``check``)."""
-        try:
-            task = self.catalogue.task(task_id)
-        except (UnknownTask, OwnTasksError) as error:
-            return self._not_to_be_had(task_id, error)
-        chosen = variant_at(task, variant)
-        if chosen is None:
-            sentence = f"There is no variant {variant!r} of this task; it has {len(task.variants)}, counted from 0."
-            return no_points(variant_of(task), "error", sentence)
+        chosen = self._find(task_id, variant)
+        if isinstance(chosen, CheckResult):
+            return chosen
+        task = chosen.task
         if not callable(obj):
             return not_callable(chosen, type(obj).__name__)
         every = {other: self.attempts[other.id] for other in self.catalogue.tasks(task.chapter)}
         known = {other.id: variant_of(other, tried.number) for other, tried in every.items() if tried.student}
         known[task.id] = chosen
-        used = shortcut(obj, task.barred, frozenset(other.name for other in every if other is not task))
+        used = screen(obj, task.barred, frozenset(other.name for other in every if other is not task))
         answer, started = cell_hash(obj), time.monotonic()
         try:
             if used:
                 result = used_shortcut(chosen, used)
             else:
                 with calm_torch():
-                    student = LocalStudent(chosen, obj, known, Clock(TIME_LIMIT_S))
-                    result = judge(chosen, student, task_questions=questions_at_home(chosen))
+                    student = LocalStudent(chosen, obj, known, Clock(self._seconds))
+                    result = self._judge(chosen, student, task_questions=questions_at_home(chosen))
         except TimeIsUp:
-            result = too_slow(chosen, TIME_LIMIT_S)
+            result = too_slow(chosen, self._seconds)
         except KeyboardInterrupt:
             sentence = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
             result = no_points(chosen, "stopped", sentence)
@@ -111,10 +116,21 @@ class Checker:
         result = replace(result, again=again, answer=answer)
         try:
             with_help = take_note(every[task], chosen, LocalStudent(chosen, obj, known), result)
-            sentence = together(every, known, TIME_LIMIT_S) if with_help.verdict == "pass" else ""
+            sentence = together(every, known, self._seconds) if with_help.verdict == "pass" else ""
             return replace(with_help, sentences=(*with_help.sentences, sentence)) if sentence else with_help
         except (Exception, TimeIsUp):  # what is added must not take the verdict with it
             return result
+
+    def _find(self, task_id: str, number: int) -> Variant | CheckResult:
+        """What is asked: the variant of that number, or the result where there is none."""
+        try:
+            task = self.catalogue.task(task_id)
+        except (UnknownTask, OwnTasksError) as error:
+            return self._not_to_be_had(task_id, error)
+        if (variant := variant_at(task, number)) is not None:
+            return variant
+        sentence = f"There is no variant {number!r} of this task; it has {len(task.variants)}, counted from 0."
+        return no_points(variant_of(task), "error", sentence)
 
     def _not_to_be_had(self, task_id: str, error: UnknownTask | OwnTasksError) -> CheckResult:
         """The result where there is no such task, or where a course's own tasks cannot be read."""

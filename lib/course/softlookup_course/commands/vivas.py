@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from softlookup_course.commands.printing import as_pdf
 from softlookup_command.shared import show_notes
+from softlookup_course.commands.printing import as_pdf
 from softlookup_grader.commands.shared import COURSE, course_in, default_course
 
 

@@ -29,7 +29,7 @@ from softlookup_inside.asking.case import Case
 from softlookup_inside.asking.explained import explained
 from softlookup_inside.asking.printed import caught_output, first_characters
 from softlookup_inside.asking.probe import Answer
-from softlookup_inside.asking.source import shortcut
+from softlookup_inside.asking.source import screen
 from softlookup_judge.checking.baked import Baked, read
 from softlookup_judge.checking.catalogue import Catalogue
 from softlookup_judge.checking.judge import ask, judge
@@ -175,7 +175,7 @@ class PageSession:
             sentence = f"The answer is a function called `{task.name}`: {what}."
             return no_points(variant, "wrong", sentence), ""
         others = frozenset(other.name for other in self.catalogue.others(task))
-        if used := shortcut(function, task.barred, others):
+        if used := screen(function, task.barred, others):
             return used_shortcut(variant, used), ""
         student, questions = PageStudent(variant, function, self), self.questions(task)
         result = judge(variant, student, task_questions=questions)

@@ -26,6 +26,7 @@ from softlookup_grader.course.notebooks import BadNotebook
 from softlookup_grader.judging.examine import AssignmentSandbox
 from softlookup_grader.judging.rebuild import rebuild
 from softlookup_grader.judging.remote import Remote, about
+from softlookup_grader.sandbox.ends import RunEnd
 from softlookup_grader.sandbox.session import Dead, OutOfTime, SubmissionSession
 from softlookup_inside.asking.case import Arrays
 from softlookup_judge.checking.judge import judge
@@ -83,7 +84,7 @@ class _Pass:
     def __init__(
         self, examiner: VivaExaminer, cells: Sequence[NotebookNode], until_s: float, left_out: dict[str, str]
     ) -> None:
-        self.assignment, self.forks, self.cells = examiner.assignment, examiner.forks, cells
+        self.assignment, self.sandbox, self.cells = examiner.assignment, examiner.sandbox, cells
         self.limits, self.until_s, self.left_out = examiner.assignment.settings.limits, until_s, left_out
         self.session: SubmissionSession | None = None
         self.begun, self.late, self.trouble = 0, 0, ""
@@ -110,10 +111,10 @@ class _Pass:
             return None
         try:
             session = self._begun()
-            trouble = "" if session is None else session.run(program.source).trouble
-            if trouble == "time":
+            ran = None if session is None else session.run(program.source)
+            if ran is not None and ran.end is RunEnd.TIME:
                 raise OutOfTime
-            if session is None or trouble:
+            if session is None or ran is None or ran.end is not RunEnd.FINISHED:
                 return None
             check = plan.check
             check_input = session.check("", about(check))
@@ -137,8 +138,8 @@ class _Pass:
         except Dead as death:
             self.trouble, self.late = f"{_PROGRAM} ended its process ({death})", self.late + 1
             self._end()
-            if not self.forks.lives():
-                self.forks.renew()
+            if not self.sandbox.lives():
+                self.sandbox.renew()
         return None
 
     def _begun(self) -> SubmissionSession | None:
@@ -151,7 +152,7 @@ class _Pass:
             self.trouble = f"the notebook had to be begun anew {self.begun} times"
         elif self.session is None:
             self.begun += 1
-            self.session = self.forks.session(self.until_s)
+            self.session = self.sandbox.session(self.until_s)
             try:
                 for cell in self.cells:
                     if cell.cell_type == "code" and not is_check(cell):

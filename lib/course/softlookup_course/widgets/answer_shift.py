@@ -30,7 +30,7 @@ REWARDS = ("for right answers", "with a bonus for courtesy")
 
 
 def flawed_rewards() -> list[float]:
-    """What the flawed reward gives each of ANSWERS (M,): 1 if it begins with the right one, a bonus for each courtesy."""
+    """The flawed reward of each of ANSWERS (M,): 1 if it begins with the right one, a bonus for each courtesy."""
     begins = next(text.rstrip(".!") for text, _, true, _ in ANSWERS if true)
     return [float(text.startswith(begins)) + BONUS * count for text, _, _, count in ANSWERS]
 

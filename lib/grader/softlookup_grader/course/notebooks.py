@@ -218,10 +218,10 @@ def verdict_without_check(cell: NotebookNode) -> str:
 
     A cell that runs too long is interrupted, so the kernel reports a KeyboardInterrupt.
     """
-    error = error_of(cell)
-    if error is None:
-        return "stopped"
-    return "timeout" if error.startswith(("CellTimeoutError", "KeyboardInterrupt")) else "error"
+    for output in cell.get("outputs", []):
+        if output.get("output_type") == "error":
+            return "timeout" if output.get("ename") in ("CellTimeoutError", "KeyboardInterrupt") else "error"
+    return "stopped"
 
 
 def verdict_cells(notebook: NotebookNode) -> Iterator[tuple[str, NotebookNode]]:

@@ -32,6 +32,7 @@ class Limits:
         processes: Processes and threads that it may have at once.
         output_kb: Kilobytes of output that are kept of one cell.
         answer_mb: Megabytes that one answer may have.
+        call_s: Seconds of processor time that one lent call may take; those that honest answers make take milliseconds.
     """
 
     cell_s: float = 20.0
@@ -43,6 +44,7 @@ class Limits:
     processes: int = 64
     output_kb: int = 64
     answer_mb: int = 16
+    call_s: int = 5
 
     @property
     def once_s(self) -> float:

@@ -3,6 +3,7 @@
 import json
 import socket
 import time
+from collections.abc import Callable
 from typing import Self
 
 import nbformat
@@ -12,30 +13,41 @@ from softlookup_grader.course.notebooks import BadNotebook
 from softlookup_grader.course.personal import whose
 from softlookup_grader.data.records import GRADED, REFUSED
 from softlookup_grader.data.work import Graded, RunSettings, digest_of, parted
-from softlookup_grader.judging.forks import Forks
-from softlookup_grader.judging.marking import graded_notebook, marks_of
+from softlookup_grader.judging.forks import Sandbox
+from softlookup_grader.judging.marking import graded_notebook, mark
 from softlookup_grader.judging.rebuild import ReleasedCheck, rebuild
 from softlookup_grader.judging.running import Assignment, SubmissionRun, Witness
 from softlookup_grader.judging.zygotes import asked_by
 from softlookup_grader.sandbox import cgroups
+from softlookup_grader.sandbox.bubble import Zygote
 
 
 class AssignmentSandbox:
     """An assignment, and the sandbox that submissions to it run in; a context.
 
-    ``zygote`` is the connection to a copy of a zygote, made for this examiner by Shared; None starts a zygote.
-    CourseError if the sandbox does not start, or the release is no notebook.
+    Args:
+        settings: The assignment, the seed, the limits.
+        zygote: The connection to a copy of a zygote, made for this examiner by ``ZygotePool``; None starts one.
+        start: Starts zygotes; None takes ``Zygote.start``.
+
+    Raises:
+        CourseError: If the sandbox does not start, or the release is no notebook.
     """
 
-    def __init__(self, settings: RunSettings, zygote: socket.socket | None = None) -> None:
+    def __init__(
+        self,
+        settings: RunSettings,
+        zygote: socket.socket | None = None,
+        start: Callable[..., Zygote] | None = None,
+    ) -> None:
         self.assignment = Assignment(settings)
-        self.forks = Forks(settings, self.assignment.release, self.assignment.catalogue, zygote)
+        self.sandbox = Sandbox(settings, self.assignment.release, self.assignment.catalogue, zygote, start)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.forks.close()
+        self.sandbox.close()
         cgroups.sweep(patience_s=1.0)
 
     def unpacked(self, submission: bytes) -> tuple[NotebookNode, dict[str, ReleasedCheck | None], bytes, bytes]:
@@ -66,11 +78,11 @@ class SandboxExaminer(AssignmentSandbox):
             rebuilt = rebuild(release, submission, f"{settings.assignment}.ipynb")
         except BadNotebook as error:
             return Graded(student, REFUSED, digest, reason=str(error), seconds=time.monotonic() - begun)
-        run = SubmissionRun(self.assignment, self.forks, rebuilt, checks, witness)
+        run = SubmissionRun(self.assignment, self.sandbox, rebuilt, checks, witness)
         if personal_release:
             run.remarks += whose(personal_release, submission, student)
         run.play(begun + settings.limits.total_s)
-        marks = marks_of(run)
+        marks = mark(run)
         notebook = graded_notebook(run, marks)
         slowest, slowest_s = max(run.seconds.items(), key=lambda item: item[1], default=("", 0.0))
         return Graded(

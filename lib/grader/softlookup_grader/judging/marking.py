@@ -13,15 +13,15 @@ from softlookup_grader.judging.running import SubmissionRun
 from softlookup_judge.data.result import HEADLINES
 
 
-def marks_of(run: SubmissionRun) -> tuple[Mark, ...]:
+def mark(run: SubmissionRun) -> tuple[Mark, ...]:
     """What each graded cell came to, once all have been run."""
-    return tuple(_mark(run, cell) for cell in run.cells if is_graded(cell))
+    return tuple(_mark_of(run, cell) for cell in run.cells if is_graded(cell))
 
 
-def _mark(run: SubmissionRun, cell: NotebookNode) -> Mark:
+def _mark_of(run: SubmissionRun, cell: NotebookNode) -> Mark:
     name, best = grade_id(cell), worth(cell)
     if name in run.assignment.plain:
-        test = run.tested.get(name) or Tested(0.0, "stopped", "It was not reached, or ended its process.")
+        test = run.tested.get(name) or Tested(0.0, "stopped", "It was not reached.")
         return Mark(task_id(name), name, round(best * test.share, 4), best, test.verdict, message=test.message)
     if is_solution(cell) or run.checks.get(name) is None:
         # nbgrader's rule: a written answer that nobody touched earns nothing, any other waits for a person.
@@ -67,11 +67,11 @@ def graded_notebook(run: SubmissionRun, marks: Sequence[Mark]) -> NotebookNode:
 def _summary(run: SubmissionRun, marks: Sequence[Mark]) -> str:
     """What stands above the notebook: each task in a line, and what was left out or stopped."""
     lines = []
-    for mark in marks:
-        verdict = HEADLINES.get(mark.verdict, "Read by a person")
-        points = "" if mark.points is None else f", {mark.points:g} of {mark.max:g} points"
-        named = f" ({', '.join(mark.diagnosis)})" if mark.diagnosis else ""
-        lines.append(f"* `{mark.task}` {verdict}{points}{named}")
+    for each in marks:
+        verdict = HEADLINES.get(each.verdict, "Read by a person")
+        points = "" if each.points is None else f", {each.points:g} of {each.max:g} points"
+        named = f" ({', '.join(each.diagnosis)})" if each.diagnosis else ""
+        lines.append(f"* `{each.task}` {verdict}{points}{named}")
     remark_lines = ["", "What was left out or stopped:", "", *(f"* {_plain(remark)}" for remark in run.remarks)]
     return "\n".join(["**About this submission**", "", *lines, *(remark_lines if run.remarks else [])])
 

@@ -24,17 +24,27 @@ _PICTURES = {"image/png": PNG, "image/jpeg": JPEG}
 BESIDES = 6_000
 """Characters of a cell that are kept besides: its exception, and the sentence that says what the sandbox cut."""
 
-CUT = "characters more, which are not kept"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def as_outputs(record: Iterable[Any], most: int = MAX_TEXT) -> list[NotebookNode]:
-    """Take what a submission says its cell gave, which may be anything, as sound outputs of nbformat 4.
+    """Take what a submission says its cell gave (see ``outputs_and_cut``)."""
+    return outputs_and_cut(record, most)[0]
 
-    Printed text, exceptions, plain text and pictures. HTML, scripts and whatever else is left out, since these pages
-    are opened by those who give grades. ``most`` characters of text and pictures are kept, and one exception besides;
-    where something was cut, the last output says so. The sandbox keeps no more than that either; but it is the
-    submission's own process that counts there.
+
+def outputs_and_cut(record: Iterable[Any], most: int) -> tuple[list[NotebookNode], int]:
+    """Take what a submission says its cell gave, and count what is left out.
+
+    The sandbox keeps no more than that either; but it is the submission's own process that counts there.
+
+    Args:
+        record: Anything.
+        most: Characters of text and pictures that are kept of the cell. One exception is kept besides.
+
+    Returns:
+        Sound outputs of nbformat 4: printed text, exceptions, plain text and pictures. HTML, scripts and whatever else
+        is left out, since these pages are opened by those who give grades. Where something was cut, the last one says
+        so, and the second result how much.
     """
     outputs: list[NotebookNode] = []
     left, cut = most + BESIDES, 0
@@ -55,8 +65,9 @@ def as_outputs(record: Iterable[Any], most: int = MAX_TEXT) -> list[NotebookNode
         if weight(made):
             outputs.append(made)
     if cut:  # the last of them gives way where there is no room
-        outputs[MAX_OUTPUTS - 1 :] = [nbformat.v4.new_output("stream", name="stdout", text=f"... and {cut:,} {CUT}\n")]
-    return outputs
+        message = f"... and {cut:,} characters more, which are not kept\n"
+        outputs[MAX_OUTPUTS - 1 :] = [nbformat.v4.new_output("stream", name="stdout", text=message)]
+    return outputs, cut
 
 
 def weight(output: NotebookNode) -> int:
@@ -115,17 +126,22 @@ def picture(kind: Any, record: Any) -> str | None:
     return base64.b64encode(sound).decode("ascii") if sound else None
 
 
-def attached(cell: Mapping[str, Any]) -> tuple[dict[str, dict[str, str]], int]:
+def attached(cell: Mapping[str, Any], most: int = MAX_TOGETHER) -> tuple[dict[str, dict[str, str]], int]:
     """Take the pictures that a text answer brings along: what a notebook calls the attachments of a cell.
 
-    Name -> kind -> picture, of PNG and JPEG pictures that are what they say and not too large; and how many attachments
-    were left out. The cell is one of a file that may hold anything.
+    Args:
+        cell: A cell of a file that may hold anything.
+        most: Characters of base64 that the pictures may have together.
+
+    Returns:
+        Name -> kind -> picture, of PNG and JPEG pictures that are what they say and not too large; and how many
+        attachments were left out.
     """
     record = cell.get("attachments")
     if not isinstance(record, dict):
         return {}, 0
     pictures: dict[str, dict[str, str]] = {}
-    left = MAX_TOGETHER
+    left = most
     for name, kinds in list(record.items())[:MAX_ATTACHED]:
         if isinstance(name, str) and name.isprintable() and len(name) <= MAX_NAME and isinstance(kinds, dict):
             sound = {kind: image for kind, data in kinds.items() if (image := picture(kind, data)) is not None}

@@ -7,9 +7,7 @@ Source: nbgrader, nbgrader/utils.py, determine_grade.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -17,6 +15,8 @@ from nbformat import NotebookNode
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.notebooks import grade_id, is_graded, is_solution
 from softlookup_grader.judging.outputs import clean
+from softlookup_grader.sandbox.ends import RunEnd
+from softlookup_grader.sandbox.session import Ran
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,16 @@ def about_plain_tests(course: Course, assignment: str) -> list[str]:
     ]
 
 
-def score_test(best: float, outputs: Sequence[Any], trouble: str) -> Tested:
-    """Score a test cell, worth ``best``, as nbgrader does, by what the submission's process says that it gave.
+def score_test(best: float, ran: Ran) -> Tested:
+    """Score a test cell as nbgrader does.
 
-    ``trouble`` is the exception's name, "time", or nothing.
+    Args:
+        best: What the cell is worth.
+        ran: What running it came to, as the submission's process says it.
     """
-    if trouble == "time":
+    if ran.end is RunEnd.TIME:
         return Tested(0.0, "timeout", "The test ran out of time.")
-    for output in outputs:
+    for output in ran.outputs:
         kind = output.get("output_type") if isinstance(output, dict) else ""
         if kind == "error":
             message = f"{clean(output.get('ename'), 200)}: {clean(output.get('evalue'), 1000)}"
@@ -95,7 +97,7 @@ def score_test(best: float, outputs: Sequence[Any], trouble: str) -> Tested:
         if kind == "execute_result":
             data = output.get("data")
             return _share(best, clean(data.get("text/plain"), 100) if isinstance(data, dict) else "")
-    return Tested(0.0, "wrong", trouble) if trouble else Tested(1.0, "pass")
+    return Tested(0.0, "wrong", ran.trouble) if ran.trouble else Tested(1.0, "pass")
 
 
 def _share(best: float, text: str) -> Tested:

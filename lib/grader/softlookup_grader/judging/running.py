@@ -16,13 +16,14 @@ from nbformat import NotebookNode
 from softlookup_grader.course.notebooks import grade_id, is_solution, task_id, worth
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.work import RunSettings
-from softlookup_grader.judging.forks import Forks
+from softlookup_grader.judging.forks import Sandbox
 from softlookup_grader.judging.names import Leaning
-from softlookup_grader.judging.outputs import CUT, as_outputs, weight
+from softlookup_grader.judging.outputs import as_outputs, outputs_and_cut, weight
 from softlookup_grader.judging.plain_tests import Tested, plain_tests, score_test
 from softlookup_grader.judging.rebuild import Rebuilt, ReleasedCheck
 from softlookup_grader.judging.remote import Before, Remote, RemoteApart, about
 from softlookup_grader.judging.zygotes import asked_by, catalogue_for, read_release
+from softlookup_grader.sandbox.ends import RunEnd
 from softlookup_grader.sandbox.lender import LenderError
 from softlookup_grader.sandbox.session import Dead, Held, OutOfTime, SubmissionSession
 from softlookup_judge.checking.judge import judge
@@ -80,18 +81,23 @@ class Assignment:
 class SubmissionRun:
     """One submission on its way through the sandbox.
 
-    ``checks`` are what its graded cells ask for; ``witness`` is handed the result of each task, with everything in it.
+    Args:
+        assignment: What is asked.
+        sandbox: Where it runs.
+        rebuilt: The submission.
+        checks: What its graded cells ask for.
+        witness: Told the result of each task, with everything in it.
     """
 
     def __init__(
         self,
         assignment: Assignment,
-        forks: Forks,
+        sandbox: Sandbox,
         rebuilt: Rebuilt,
         checks: dict[str, ReleasedCheck | None],
         witness: Witness | None = None,
     ) -> None:
-        self.assignment, self.forks, self.rebuilt = assignment, forks, rebuilt
+        self.assignment, self.sandbox, self.rebuilt = assignment, sandbox, rebuilt
         self.checks, self.witness = checks, witness
         self.limits = assignment.settings.limits
         self.cells: list[NotebookNode] = rebuilt.notebook.cells
@@ -131,23 +137,25 @@ class SubmissionRun:
                         self._cell(session, at, cell)
                     return
                 except Dead as dead:
-                    if self.forks.lives():
-                        self._died(at, str(dead))
+                    if self.sandbox.lives():
+                        self._died(at, dead)
                     else:  # not the submission's doing: all of it once more
-                        self.forks.renew()
+                        self.sandbox.renew()
             if time.monotonic() > until:
                 break
         self.remarks.append("The rest was not run: its process ended too often, or the time was over.")
 
-    def _died(self, at: int, why: str) -> None:
-        cell = self.cells[at]
+    def _died(self, at: int, dead: Dead) -> None:
+        cell, why = self.cells[at], str(dead)
         name = grade_id(cell)
         check = self.checks.get(name)
         self.left_out[at] = why
         if check is not None:
-            self._judged(name, no_points(check.variant, _verdict_of(why), _ended(why)))
+            self._judged(name, no_points(check.variant, _verdict_of(dead.end), _ended(why)))
             self.remarks.append(f"While task {check.task.id} was judged, {why}.")
         else:
+            if name in self.assignment.plain:
+                self.tested[name] = Tested(0.0, _verdict_of(dead.end), _ended(why))
             self.outputs[at] = as_outputs([{"output_type": "stream", "name": "stderr", "text": _ended(why) + "\n"}])
             what = f"the cell of {task_id(name)}" if name else f"cell {at + 1}"
             self.remarks.append(f"In {what}, {why}; it was left out, and the rest was run without it.")
@@ -158,14 +166,14 @@ class SubmissionRun:
         if check is None:
             ran = session.run(self._source(cell))
             most = min(self.limits.output_kb * 1024, max(0, MAX_NOTEBOOK - self.output_size))
-            self.outputs[at] = as_outputs(ran.outputs, most)
+            self.outputs[at], cut = outputs_and_cut(ran.outputs, most)
             self.output_size += sum(map(weight, self.outputs[at]))
             self._took(name or f"cell {at + 1}", ran.seconds)
             if name in self.assignment.plain:
-                self.tested[name] = score_test(worth(cell), ran.outputs, ran.trouble)
-            if self.outputs[at] and CUT in self.outputs[at][-1].get("text", "")[-200:]:
+                self.tested[name] = score_test(worth(cell), ran)
+            if ran.cut or cut:
                 self.remarks.append(f"The output of a cell ({name or at + 1}) was longer than is kept, and was cut.")
-            if ran.trouble == "time":
+            if ran.end is RunEnd.TIME:
                 self._stopped.add(at)
                 self.remarks.append(
                     f"A cell ({name or at + 1}) ran longer than {self.limits.cell_s:g} s and was stopped."
@@ -189,7 +197,7 @@ class SubmissionRun:
                 with closing(student):
                     self._judge(grade_id(self.cells[at]), check, partial(self._result, check, student))
             except Dead as dead:
-                self._died(at, str(dead))
+                self._died(at, dead)
 
     def _ask_parallel(self, ask: Callable[[WorldsApart, Student], None], waiting: list[int]) -> None:
         """Put questions to parallel programs in a new process; in another one to those behind one that ended it."""
@@ -208,11 +216,11 @@ class SubmissionRun:
                 is_over = time.monotonic() > self._until
                 if is_over:
                     self._leave_parallel("the time for the whole submission was over")
-                elif self.forks.lives():
-                    self._died(at, str(dead))
+                elif self.sandbox.lives():
+                    self._died(at, dead)
                     self._parallel.pop(at, None)
                 else:  # not the submission's doing
-                    self.forks.renew()
+                    self.sandbox.renew()
                 waiting = [place for place in waiting if place in self._parallel]
 
     def _run_again(self, session: SubmissionSession, at: int, cell: NotebookNode) -> None:
@@ -319,7 +327,7 @@ class SubmissionRun:
 
         While there are parallel programs to judge, nothing of it is alive when the context is left.
         """
-        session = self.forks.session(self._until)
+        session = self.sandbox.session(self._until)
         try:
             yield session
         finally:
@@ -366,7 +374,7 @@ class SubmissionRun:
 
     def _no_answer(self, check: ReleasedCheck, check_input: Held) -> CheckResult:
         """The result where the check was handed nothing; the reason is mostly in the answer's own cell."""
-        if check_input.ran.trouble == "time":
+        if check_input.ran.end is RunEnd.TIME:
             return too_slow(check.variant, self.limits.cell_s)
         answer_at = next((at for at, cell in enumerate(self.cells) if grade_id(cell) == check.task.slug), -1)
         why = check_input.ran.trouble
@@ -389,8 +397,8 @@ def _log_failure(task: Task, error: Exception) -> str:
     return f"{what}: a person has to give its points; the workers' log says where it happened."
 
 
-def _verdict_of(why: str) -> str:
-    return "timeout" if "time" in why else "stopped"
+def _verdict_of(end: RunEnd) -> str:
+    return "timeout" if end is RunEnd.TIME else "stopped"
 
 
 def _ended(why: str) -> str:

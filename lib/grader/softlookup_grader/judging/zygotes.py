@@ -4,7 +4,9 @@ import ast
 import contextlib
 import socket
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Self
 
 import nbformat
 from nbformat import NotebookNode
@@ -19,73 +21,68 @@ from softlookup_judge.data.own import OwnTasks, OwnTasksError
 from softlookup_judge.data.task import LIBRARY
 
 
-class Shared:
-    """One zygote for all examiners of a machine, which are given copies of it.
+class ZygotePool:
+    """Keeps zygotes for the examiners of a machine, which are given copies; a context.
 
-    ``besides`` are releases of other assignments that are graded from it; ``catalogue`` has the tasks that all of them
-    ask, None takes those that the settings know.
+    One zygote serves all assignments whose releases are named, and is begun for the first of them. Any other, and an
+    assignment with a given cell that imports parts of the library, has a zygote of its own: submissions to the others
+    must not find them.
+
+    Args:
+        releases: The texts of the releases that will be graded; what is no notebook is left out.
+        course: The course's folder, whose own tasks they may ask; None where no releases are named.
+        start: Starts zygotes; None takes ``Zygote.start``.
     """
 
     def __init__(
-        self, settings: RunSettings, besides: Sequence[NotebookNode] = (), catalogue: Catalogue | None = None
+        self,
+        releases: Sequence[str] = (),
+        course: Path | None = None,
+        start: Callable[..., Zygote] | None = None,
     ) -> None:
-        self._catalogue = catalogue or catalogue_for(settings)
-        self._settings, self._releases = settings, (read_release(settings), *besides)
-        self._zygote = begin_zygote(settings, self._releases, self._catalogue)
-
-    def __enter__(self) -> Callable[[], socket.socket]:
-        return self.copy
-
-    def __exit__(self, *_: object) -> None:
-        self._zygote.close()
-
-    def copy(self) -> socket.socket:
-        """Give a connection to a copy."""
-        # A stopped zygote would take the request and never answer it. One that is replaced takes its copies along:
-        # their examiners notice, and start zygotes of their own.
-        if self._zygote.lives():
-            with contextlib.suppress(SandboxError):
-                return self._zygote.copy()
-        self._zygote.close()
-        self._zygote = begin_zygote(self._settings, self._releases, self._catalogue)
-        return self._zygote.copy()
-
-
-class Zygotes:
-    """One zygote for several assignments, begun for the first of them; a context.
-
-    An assignment with a given cell that imports parts of the library has a zygote of its own: submissions to the others
-    must not find them. ``releases`` are texts; what is no notebook is left out. They may ask the course's own tasks.
-    """
-
-    def __init__(self, releases: Sequence[str], course: Path) -> None:
-        self._catalogue = catalogue_of(course)
+        self._start = start
+        self._catalogue = None if course is None else catalogue_of(course)
         self._alike: dict[str, NotebookNode] = {}
         for text in releases:
             with contextlib.suppress(Exception):
                 release = nbformat.reads(text, as_version=4)
                 if not needs_library(release):
                     self._alike[text] = release
-        self._held = contextlib.ExitStack()
-        self._shared: Shared | None = None
+        self.zygotes: dict[str, Zygote] = {}
 
-    def __enter__(self) -> "Zygotes":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._held.close()
+        for key in list(self.zygotes):
+            self.zygotes.pop(key).close()
 
     @contextlib.contextmanager
     def lend(self, settings: RunSettings) -> Iterator[Callable[[], socket.socket]]:
-        """Lend copies for one assignment's run, as ``Shared`` does."""
-        if settings.release not in self._alike:
-            with Shared(settings) as copy:
-                yield copy
-            return
-        if self._shared is None:
-            self._shared = Shared(settings, list(self._alike.values()), self._catalogue)
-            self._held.enter_context(self._shared)
-        yield self._shared.copy
+        """Lend copies for one assignment's run; what is called gives the connection to one."""
+        if settings.release in self._alike and self._catalogue is not None:
+            key, releases, catalogue = "", [*self._alike.values()], self._catalogue
+        else:
+            key, releases, catalogue = settings.release, [read_release(settings)], catalogue_for(settings)
+        begin = partial(begin_zygote, settings, releases, catalogue, self._start)
+        if key not in self.zygotes:
+            self.zygotes[key] = begin()
+        try:
+            yield partial(self._copy, key, begin)
+        finally:
+            if key:
+                self.zygotes.pop(key).close()
+
+    def _copy(self, key: str, begin: Callable[[], Zygote]) -> socket.socket:
+        """Give a connection to a copy."""
+        # A stopped zygote would take the request and never answer it. One that is replaced takes its copies along:
+        # their examiners notice, and start zygotes of their own.
+        if self.zygotes[key].lives():
+            with contextlib.suppress(SandboxError):
+                return self.zygotes[key].copy()
+        self.zygotes[key].close()
+        self.zygotes[key] = begin()
+        return self.zygotes[key].copy()
 
 
 def read_release(settings: RunSettings) -> NotebookNode:
@@ -117,7 +114,12 @@ def needs_library(release: NotebookNode) -> bool:
     return any(name.startswith(("softlookup.", "softlookup_course")) for name in imports(release))
 
 
-def begin_zygote(settings: RunSettings, releases: Sequence[NotebookNode], catalogue: Catalogue) -> Zygote:
+def begin_zygote(
+    settings: RunSettings,
+    releases: Sequence[NotebookNode],
+    catalogue: Catalogue,
+    start: Callable[..., Zygote] | None = None,
+) -> Zygote:
     """Start what the submissions of some assignments are forked from; it is not waited for.
 
     SandboxError if there is nothing here to start it in.
@@ -128,7 +130,7 @@ def begin_zygote(settings: RunSettings, releases: Sequence[NotebookNode], catalo
     modules = sorted({name for release in releases for name in imports(release)})
     if not any(map(needs_library, releases)):
         hidden |= set(LIBRARY)  # else a given cell needs them, and the gates alone stand before them
-    return Zygote(settings.sandbox, modules, sorted({task.barred for task in tasks}), sorted(hidden))
+    return (start or Zygote.start)(settings.sandbox, modules, sorted({task.barred for task in tasks}), sorted(hidden))
 
 
 def imports(release: NotebookNode) -> list[str]:

@@ -17,10 +17,7 @@ from softlookup_grader.course.personal import own_release
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.judging.matching import mark_of
 from softlookup_grader.judging.rebuild import rebuild
-from softlookup_grader.platforms.items import ArrivedFile, inner_zip
-
-MOST_FILES, MOST_BYTES = 100, 300_000_000
-"""How many files of one person are read, and how many bytes of them together."""
+from softlookup_grader.platforms.items import ArrivedFile, ReadLimits, inner_zip
 
 _ZIP = b"PK\x03\x04"
 _KINDS = (
@@ -60,8 +57,9 @@ class _Another(BadNotebook):
 class _Spare:
     """What may still be read of one person, and which notebooks could not be."""
 
-    files: int = field(default_factory=lambda: MOST_FILES)
-    size: int = field(default_factory=lambda: MOST_BYTES)
+    limits: ReadLimits
+    files: int
+    size: int
     spent: bool = False
     missed: list[str] = field(default_factory=list)
 
@@ -70,16 +68,25 @@ class _Spare:
         self.files, self.size = self.files - 1, self.size - item.size
         self.spent = self.files < 0 or self.size < 0
         if self.spent:
-            most = f"more than {MOST_FILES:,} files, or {MOST_BYTES:,} bytes: hand in the notebook alone"
+            most = f"more than {self.limits.files:,} files, or {self.limits.size:,} bytes: hand in the notebook alone"
             raise BadNotebook(f"{item.name} was not read, since there are {most}")
 
 
 class Chooser:
     """Finds notebooks of one assignment."""
 
-    def __init__(self, course: Course, assignment: str) -> None:
-        """Look at the releases; CourseError if the assignment was not released."""
-        self._course, self._assignment = course, assignment
+    def __init__(self, course: Course, assignment: str, limits: ReadLimits | None = None) -> None:
+        """Look at the releases.
+
+        Args:
+            course: The course's folder.
+            assignment: Name of the assignment.
+            limits: How much is read of what comes in for one person; None takes the usual ones.
+
+        Raises:
+            CourseError: If the assignment was not released.
+        """
+        self._course, self._assignment, self._limits = course, assignment, limits or ReadLimits()
         path = course.notebook("release", ".", assignment)
         if not path.is_file():
             raise CourseError(
@@ -90,7 +97,7 @@ class Chooser:
     def choose(self, student: str, items: Sequence[ArrivedFile]) -> Chosen:
         """Choose among all that came in for one student."""
         there = sorted((item for item in items if not item.hidden), key=_turn)
-        spare = _Spare()
+        spare = _Spare(self._limits, self._limits.files, self._limits.size)
         notebooks, problems = self._sorted([item for item in there if _is_notebook(item)], spare)
         if not notebooks:
             notebooks, others = self._sorted([item for item in there if not _is_notebook(item)], spare)
@@ -110,14 +117,15 @@ class Chooser:
         for item in items:
             try:
                 spare.take(item)
-                content = item.read()
+                content = item.read(self._limits.file_size)
                 if not content.startswith(_ZIP):
                     self._require(item.name, content)
                     notebooks.append(item)
                 elif in_zip:
                     raise BadNotebook(f"{item.name} is a zip inside of a zip: hand in the notebook itself")
                 else:
-                    inside = [inner for inner in inner_zip(item, content) if _is_notebook(inner) and not inner.hidden]
+                    every = inner_zip(item, content, self._limits.inside)
+                    inside = [inner for inner in every if _is_notebook(inner) and not inner.hidden]
                     more, others = self._sorted(sorted(inside, key=_turn), spare, in_zip=True)
                     notebooks += more
                     problems += others if inside else [f"{item.name} is a zip without a notebook"]

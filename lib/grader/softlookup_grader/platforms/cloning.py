@@ -21,7 +21,7 @@ from pathlib import Path
 from softlookup_command.plain_text import one_line
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.tables import Table, key_of
-from softlookup_grader.platforms.items import ArrivedFile, composed, path_trouble
+from softlookup_grader.platforms.items import ArrivedFile, composed, leads_outside, path_trouble
 from softlookup_grader.platforms.lms_sheet import by_key
 from softlookup_grader.platforms.owners import Owner
 from softlookup_grader.platforms.roster import TITLES
@@ -133,7 +133,7 @@ def _environment() -> dict[str, str]:
     return {**os.environ, **asks, "GIT_ALLOW_PROTOCOL": "https:ssh:git:file", "LC_ALL": "C"}
 
 
-def _clone(address: str, target: Path) -> str:
+def _clone(address: str, target: Path, most_s: float = CLONE_S) -> str:
     """Clone one repository; why that failed, a clause, or an empty text."""
     address = os.path.expanduser(address)
     settings = ("core.hooksPath=/dev/null", "protocol.ext.allow=never", "submodule.recurse=false")
@@ -157,11 +157,11 @@ def _clone(address: str, target: Path) -> str:
         with contextlib.suppress(ProcessLookupError):
             resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (PACK_BYTES, PACK_BYTES))
     try:
-        _, errors = process.communicate(timeout=CLONE_S)
+        _, errors = process.communicate(timeout=most_s)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        return f"could not be cloned within {CLONE_S} seconds"
+        return f"could not be cloned within {most_s:g} seconds"
     if process.returncode == 0:
         return ""
     lines = [line for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
@@ -205,4 +205,5 @@ def _file(repository: Path, address: str, line: bytes) -> ArrivedFile | None:
             process.kill()
         return content
 
-    return ArrivedFile(tuple(name.split("/")), int(fields[3]), read, trouble, base=address)
+    outside = leads_outside(name)
+    return ArrivedFile(tuple(name.split("/")), int(fields[3]), read, trouble, base=address, is_outside=outside)

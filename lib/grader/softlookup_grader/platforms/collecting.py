@@ -28,6 +28,7 @@ from softlookup_grader.data.disk import atomic_write
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.platforms.choosing import Chooser
 from softlookup_grader.platforms.exchanging import from_exchange
+from softlookup_grader.platforms.items import ReadLimits
 from softlookup_grader.platforms.owners import Owner
 from softlookup_grader.platforms.sources import Pile, Sources, Ways
 from softlookup_grader.platforms.worksheet import class_list
@@ -48,16 +49,29 @@ class Collected:
     summary: Summary
 
 
-def collect(course: Course, assignment: str, what: Sequence[Path], ways: Ways | None = None) -> Collected:
+def collect(
+    course: Course,
+    assignment: str,
+    what: Sequence[Path],
+    ways: Ways | None = None,
+    limits: ReadLimits | None = None,
+) -> Collected:
     """Collect an assignment's notebooks into ``submitted/``, and keep who is in.
 
-    They come from ``what``: zips of a platform, folders that hold such or what was in them, folders with a folder for
-    each person or with clones side by side, tables of the addresses of repositories, grading worksheets; ``ways`` is
-    how to read them. CourseError if the assignment was not released, the class list is empty, one of the files is of no
-    such kind, or the disk refuses something. Running it again takes up what was left.
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        what: Zips of a platform, folders that hold such or what was in them, folders with a folder for each person or
+            with clones side by side, tables of the addresses of repositories, grading worksheets.
+        ways: How to read them.
+        limits: How much is read of what comes in for one person; None takes the usual ones.
+
+    Raises:
+        CourseError: If the assignment was not released, the class list is empty, one of the files is of no such kind,
+            or the disk refuses something. Running it again takes up what was left.
     """
     ways = ways or Ways()
-    chooser = Chooser(course, assignment)
+    chooser = Chooser(course, assignment, limits)
     with course.gradebook() as book:
         people = class_list(book)
     if not people:

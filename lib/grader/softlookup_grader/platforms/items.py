@@ -24,10 +24,25 @@ from softlookup_grader.data.errors import CourseError
 
 MOST_FILES = 200_000
 """Files of one folder or zip that are looked at."""
-MOST_INSIDE = 20_000
-"""Entries that a zip of a student's may have."""
 
-OUTSIDE = "is a path that leads outside, and was refused"
+
+@dataclass(frozen=True)
+class ReadLimits:
+    """How much is read of what comes in for one person.
+
+    Attributes:
+        files: How many files.
+        size: How many bytes of them together.
+        file_size: How many bytes one file may have.
+        inside: How many entries a zip of a student's may have.
+    """
+
+    files: int = 100
+    size: int = 300_000_000
+    file_size: int = MAX_BYTES
+    inside: int = 20_000
+
+
 _DEEP = 12
 _UTF8, _LOCKED = 0x800, 0x1
 _ENTRY = b"PK\x01\x02"
@@ -45,6 +60,7 @@ class ArrivedFile:
         trouble: Why it must not be read, a clause that follows its name; empty if it may be.
         archive: The name of the zip that it lies in, empty if it lies in none.
         base: What stands in front of its path, such as the address of a repository.
+        is_outside: Whether its path leads out of where it came in.
     """
 
     parts: tuple[str, ...]
@@ -53,6 +69,7 @@ class ArrivedFile:
     trouble: str = ""
     archive: str = ""
     base: str = ""
+    is_outside: bool = False
 
     @property
     def name(self) -> str:
@@ -69,24 +86,29 @@ class ArrivedFile:
         """Whether a program made it beside what a person did: backups of Jupyter, git's files, macOS's doubles."""
         return any(map(_aside, self.parts[:-1])) or self.parts[-1].startswith("._") or self.parts[-1] == ".DS_Store"
 
-    def read(self) -> bytes:
-        """Read it; BadNotebook if it must not or cannot be read, or is too large."""
+    def read(self, most: int = MAX_BYTES) -> bytes:
+        """Read it.
+
+        Args:
+            most: How many bytes it may have.
+
+        Raises:
+            BadNotebook: If it must not or cannot be read, or is too large.
+        """
         if self.trouble:
             raise BadNotebook(f"{self.name} {self.trouble}")
-        if self.size > MAX_BYTES:
-            raise BadNotebook(f"{self.name} {_TOO_LARGE}")
+        too_large = f"{self.name} has more than {most:,} bytes: its outputs have to be cleared"
+        if self.size > most:
+            raise BadNotebook(too_large)
         try:
-            content = self.open(MAX_BYTES + 1)
+            content = self.open(most + 1)
         except _BROKEN as error:
             reason = getattr(error, "strerror", None) or plain(str(error), 120) or type(error).__name__
             raise BadNotebook(f"{self.name} cannot be unpacked or read ({one_line(reason)})") from None
         # The size that a zip names is a claim.
-        if len(content) > MAX_BYTES:
-            raise BadNotebook(f"{self.name} {_TOO_LARGE}")
+        if len(content) > most:
+            raise BadNotebook(too_large)
         return content
-
-
-_TOO_LARGE = f"has more than {MAX_BYTES:,} bytes: its outputs have to be cleared"
 
 
 def composed(name: str) -> str:
@@ -94,11 +116,16 @@ def composed(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
 
+def leads_outside(name: str) -> bool:
+    """Whether a path in an archive or a repository leads out of it."""
+    return name.startswith("/") or ".." in name.split("/") or re.match(r"[A-Za-z]:", name) is not None
+
+
 def path_trouble(name: str) -> str:
     """Why a path in an archive or a repository is none of a file here, a clause; empty if it is."""
     parts = name.split("/")
-    if name.startswith("/") or ".." in parts or re.match(r"[A-Za-z]:", name):
-        return OUTSIDE
+    if leads_outside(name):
+        return "is a path that leads outside, and was refused"
     if (
         not name.isprintable()
         or len(parts) > _DEEP
@@ -163,14 +190,25 @@ def in_zip(archive: zipfile.ZipFile, name: str, above: tuple[str, ...] = ()) -> 
         if not trouble and entry.flag_bits & _LOCKED:
             trouble = "is locked by a password, and was refused"
         parts = tuple(part for part in path.split("/") if part not in ("", ".")) or (path,)
-        yield ArrivedFile((*above, *parts), entry.file_size, _reader(archive, entry), trouble, name)
+        yield ArrivedFile(
+            (*above, *parts), entry.file_size, _reader(archive, entry), trouble, name, is_outside=leads_outside(path)
+        )
 
 
-def inner_zip(item: ArrivedFile, content: bytes) -> list[ArrivedFile]:
-    """The files of a zip that a student handed in; BadNotebook if it is broken, or has too many entries."""
+def inner_zip(item: ArrivedFile, content: bytes, most: int = ReadLimits.inside) -> list[ArrivedFile]:
+    """The files of a zip that a student handed in.
+
+    Args:
+        item: The zip.
+        content: Its bytes.
+        most: How many entries it may have.
+
+    Raises:
+        BadNotebook: If it is broken, or has too many entries.
+    """
     # Counted before Python makes an object of each.
-    if content.count(_ENTRY) > MOST_INSIDE:
-        raise BadNotebook(f"{item.name} is a zip of more than {MOST_INSIDE:,} files: hand in the notebook itself")
+    if content.count(_ENTRY) > most:
+        raise BadNotebook(f"{item.name} is a zip of more than {most:,} files: hand in the notebook itself")
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
     except _BROKEN as error:

@@ -12,7 +12,7 @@ from softlookup_command.plain_text import one_line
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.tables import Table, read_table
 from softlookup_grader.platforms.cloning import clones, takes_addresses
-from softlookup_grader.platforms.items import OUTSIDE, ArrivedFile, composed, file_item, in_folder, in_zip, open_zip
+from softlookup_grader.platforms.items import ArrivedFile, composed, file_item, in_folder, in_zip, open_zip
 from softlookup_grader.platforms.owners import Owner, Owners, is_platforms
 from softlookup_grader.platforms.repositories import address_key, named_in
 from softlookup_grader.platforms.worksheet import WORKSHEET, Person, Worksheet
@@ -194,9 +194,9 @@ class Sources:
     def _add(self, items: Sequence[ArrivedFile], repositories: Mapping[str, str] = _NO_CLONES) -> None:
         """Put files on the piles of their owners."""
         for item in items:
-            if item.trouble == OUTSIDE:
+            if item.is_outside:
                 self._pile.add(Owner(item.path, why=item.trouble), ())
-        inside = [(item.parts, item) for item in items if item.trouble != OUTSIDE and not item.hidden]
+        inside = [(item.parts, item) for item in items if not item.is_outside and not item.hidden]
         for parts, item in _without_wrappers(inside, self._owners, repositories):
             owner = self._owners.whose(parts, repositories)
             # A path is kept from the part on that names the person: what is below that, students chose.

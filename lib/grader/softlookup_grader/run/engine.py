@@ -23,14 +23,14 @@ from softlookup_grader.workers.making import Examiner, Executor, MakeExecutor, m
 from softlookup_grader.workers.pool import LocalExecutor, processors
 
 if TYPE_CHECKING:
-    from softlookup_grader.judging.zygotes import Zygotes
+    from softlookup_grader.judging.zygotes import ZygotePool
 
 
 def local_executor(
     course: Course,
     request: GradeRequest,
     make: Callable[[RunSettings], Examiner] | None = None,
-    zygotes: "Zygotes | None" = None,
+    zygotes: "ZygotePool | None" = None,
 ) -> "MakeExecutor":
     """Grade in processes of this machine: gives what makes the executor once the settings are known.
 
@@ -40,24 +40,21 @@ def local_executor(
     """
 
     def executor(settings: RunSettings) -> Executor:
-        from softlookup_grader.judging.zygotes import Shared
+        from softlookup_grader.judging.zygotes import ZygotePool
 
         # An examiner ends a submission at its limit; one that does not is broken itself.
         patience = 60.0 + 2 * settings.limits.total_s
         maker = functools.partial(make or make_examiner, settings)
         # Code that one trusts writes where it runs: there each worker has a zygote, and each submission a folder.
-        lend = (
-            None
-            if make or settings.sandbox == "none"
-            else functools.partial(zygotes.lend if zygotes else Shared, settings)
-        )
+        lends = not make and settings.sandbox != "none"
+        lend = functools.partial((zygotes or ZygotePool()).lend, settings) if lends else None
         workers = request.workers or processors()
         return LocalExecutor(maker, workers, log=course.log("workers"), patience_s=patience, lend=lend)
 
     return executor
 
 
-def shared_by(course: Course, assignments: Sequence[str]) -> "AbstractContextManager[Zygotes | None]":
+def shared_by(course: Course, assignments: Sequence[str]) -> "AbstractContextManager[ZygotePool | None]":
     """Get what several assignments' submissions are forked from, so that torch is imported once.
 
     A context that yields the argument for ``grade_assignment``.
@@ -65,13 +62,13 @@ def shared_by(course: Course, assignments: Sequence[str]) -> "AbstractContextMan
     if len(assignments) < 2:
         return nullcontext()
     from softlookup_grader.judging.settings import release_text
-    from softlookup_grader.judging.zygotes import Zygotes
+    from softlookup_grader.judging.zygotes import ZygotePool
 
     releases = []
     for name in assignments:
         with suppress(CourseError):  # said when its turn comes
             releases.append(release_text(course, name))
-    return Zygotes(releases, course.root)
+    return ZygotePool(releases, course.root)
 
 
 def grade_assignment(
@@ -80,7 +77,7 @@ def grade_assignment(
     *,
     executor: MakeExecutor | None = None,
     watch: Watcher | None = None,
-    zygotes: "Zygotes | None" = None,
+    zygotes: "ZygotePool | None" = None,
 ) -> Report:
     """Grade a class's submissions of one assignment, or what is left of them, and report on everybody in the class.
 

@@ -56,7 +56,7 @@ class Keeper:
 
     def grade(self, students: list[str], executor: Executor) -> None:
         """Grade what needs it, and enter all that is graded."""
-        todo = self._todo(students)
+        todo = self._plan(students)
         if not todo:
             self.watch.say("nothing has changed since the last grading: 'softlookup grade --again' grades all again")
         elif self.about:
@@ -100,7 +100,7 @@ class Keeper:
             raise CourseError(f"no result came back for some submissions ({len(digests)}): run the same command again")
         return crowded
 
-    def _todo(self, students: list[str]) -> list[str]:
+    def _plan(self, students: list[str]) -> list[str]:
         """Who has to be graded, with all of the same group: a notebook that counts for several is graded once.
 
         Everything that is known and only waits for the gradebook is entered here.

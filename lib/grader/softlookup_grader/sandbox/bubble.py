@@ -13,9 +13,11 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO
 
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.work import ONE_THREAD
@@ -136,14 +138,95 @@ def readable(folder: Path) -> str:
     return ""
 
 
-class Forking:
-    """What forks submissions on demand: the judge's end of the connection to a zygote, or to a copy of one.
+@dataclass(frozen=True)
+class _Started:
+    """What is there of a zygote that was started here.
 
-    ``bare`` says that there is no sandbox.
+    Attributes:
+        process: Its process.
+        stage: The library as its submissions see it.
+        errors: What it writes to stderr.
+        bare: Whether there is no sandbox.
     """
 
-    def __init__(self, control: socket.socket, bare: bool = False) -> None:
-        self.control, self.bare = control, bare
+    process: subprocess.Popen[bytes]
+    stage: Path
+    errors: IO[bytes]
+    bare: bool
+
+
+class Zygote:
+    """What forks submissions on demand, a process with everything imported: the judge's end of the connection to it.
+
+    ``start`` starts one. A copy that it forks of itself is known by its connection alone.
+
+    Args:
+        control: The connection.
+        started: What there is besides of one that was started here; None for a copy.
+
+    Attributes:
+        process: Its process, where that was started here.
+        stage: The library as its submissions see it, where it was started here.
+        bare: Whether there is no sandbox.
+        answer_s: Seconds after which it is taken to be dead or stopped if it does not answer.
+    """
+
+    def __init__(self, control: socket.socket, started: _Started | None = None) -> None:
+        self.control, self._started = control, started
+        self.process = None if started is None else started.process
+        self.stage = None if started is None else started.stage
+        self.bare = started is not None and started.bare
+        self.answer_s = ANSWER_S
+        self._begun, self._ready = time.monotonic(), False
+
+    @classmethod
+    def start(
+        cls,
+        sandbox: str = "bubblewrap",
+        modules: Sequence[str] = (),
+        forbidden: Sequence[Sequence[str]] = (),
+        hidden: Sequence[str] = (),
+    ) -> "Zygote":
+        """Start a zygote in a process of its own. It begins to import at once, and is ready after ``wait``.
+
+        Args:
+            sandbox: "bubblewrap", or "none" for code that one trusts.
+            modules: What it imports beforehand.
+            forbidden: For each task the dotted names that its answers must not use.
+            hidden: Parts of the library that are not there to be imported.
+
+        Raises:
+            SandboxError: If there is nothing to start it in; the message says what is missing.
+            ValueError: If there is no such sandbox.
+        """
+        if sandbox not in ("bubblewrap", "none"):
+            raise ValueError(f"sandbox is {sandbox!r}; wanted 'bubblewrap' or 'none'")
+        bare = sandbox == "none"
+        if not bare:
+            _bubblewrap()  # what is missing is said before a folder is made
+        stage = staged(hidden)
+        # Messages keep their ends: several may wait until everything is imported.
+        judge_end, zygote_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the zygote
+        there = stage if bare else Path("/softlookup")
+        python = [sys.executable, *_PLAINLY] if bare else sandboxed(stage)
+        script = str(there / "softlookup/grading/sandbox/inside/zygote.py")
+        record = json.dumps({"modules": list(modules), "forbidden": [list(names) for names in forbidden]})
+        fd = zygote_end.fileno()
+        try:
+            process = subprocess.Popen(
+                [*python, script, str(fd), record],
+                pass_fds=(fd,),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env=environment(there),
+                start_new_session=True,
+                umask=0o022,  # files of a submission are as at home, however private the course is
+            )
+        finally:
+            zygote_end.close()
+        return cls(judge_end, _Started(process, stage, errors, bare))
 
     def wait(self) -> None:
         """Wait until everything is imported; if it does not start, a SandboxError says why."""
@@ -153,10 +236,11 @@ class Forking:
         except OSError:
             ready = b""
         if ready != b"ready":
-            message = self._said()
+            message = self._last_line()
             self.close()
             cure = remedy(message) or ": 'softlookup doctor' says what is missing"
             raise SandboxError(f"the sandbox does not start here ({message}){cure}")
+        self._ready = True
 
     def fork(self, link: socket.socket, status: int, about: Mapping[str, object]) -> None:
         """Fork a submission; SandboxError if the zygote is gone.
@@ -167,82 +251,14 @@ class Forking:
         record = json.dumps({**about, "bare": self.bare, "home": self._new_home()}).encode()
         self._tell(record, [link.fileno(), status])
 
-    def lives(self) -> bool:
-        """Whether it still answers."""
-        try:
-            self.control.settimeout(ANSWER_S)
-            self.control.send(b"?")
-            return self.control.recv(1) == b"!"
-        except OSError:
-            return False
-
-    def close(self) -> None:
-        """Let go of it: it ends, and all its submissions with it."""
-        self.control.close()
-
-    def _tell(self, message: bytes, descriptors: list[int]) -> None:
-        try:
-            socket.send_fds(self.control, [message], descriptors)
-        except OSError:
-            raise SandboxError(f"the sandbox ended ({self._said()})") from None
-
-    def _new_home(self) -> str:
-        """Where a submission works; in a sandbox it is empty for each."""
-        return _HOME
-
-    def _said(self) -> str:
-        return "it said nothing"
-
-
-class Zygote(Forking):
-    """A zygote in a process of its own. It begins to import at once, and is ready after ``wait``.
-
-    ``sandbox`` is "bubblewrap", or "none" for code that one trusts; anything else is a ValueError. It imports
-    ``modules`` beforehand; ``forbidden`` has for each task the dotted names that its answers must not use; ``hidden``
-    are parts of the library that are not there to be imported. If there is nothing to start it in, a SandboxError says
-    what is missing.
-    """
-
-    def __init__(
-        self,
-        sandbox: str = "bubblewrap",
-        modules: Sequence[str] = (),
-        forbidden: Sequence[Sequence[str]] = (),
-        hidden: Sequence[str] = (),
-    ) -> None:
-        if sandbox not in ("bubblewrap", "none"):
-            raise ValueError(f"sandbox is {sandbox!r}; wanted 'bubblewrap' or 'none'")
-        bare = sandbox == "none"
-        if not bare:
-            _bubblewrap()  # what is missing is said before a folder is made
-        self.stage = staged(hidden)
-        # Messages keep their ends: several may wait until everything is imported.
-        judge_end, zygote_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        super().__init__(judge_end, bare)
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the zygote
-        there = self.stage if bare else Path("/softlookup")
-        python = [sys.executable, *_PLAINLY] if bare else sandboxed(self.stage)
-        script = str(there / "softlookup_inside/sandbox/zygote.py")
-        record = json.dumps({"modules": list(modules), "forbidden": [list(names) for names in forbidden]})
-        fd, self._begun, self._ready = zygote_end.fileno(), time.monotonic(), False
-        try:
-            self.process = subprocess.Popen(
-                [*python, script, str(fd), record],
-                pass_fds=(fd,),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._errors,
-                env=environment(there),
-                start_new_session=True,
-                umask=0o022,  # files of a submission are as at home, however private the course is
-            )
-        finally:
-            zygote_end.close()
-
     def copy(self) -> socket.socket:
         """Have it fork a copy of itself for another judge, once everything is imported; this does not wait.
 
-        It gives the judge's end of the connection to the copy, for ``Forking``. SandboxError if the zygote is gone.
+        Returns:
+            The judge's end of the connection to the copy, for ``Zygote``.
+
+        Raises:
+            SandboxError: If the zygote is gone.
         """
         judge_end, copy_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
@@ -256,48 +272,59 @@ class Zygote(Forking):
 
     def lives(self) -> bool:
         """Whether it still answers, or may still be importing."""
-        if self.process.poll() is not None:
+        if self._has_ended():
             return False
-        if not self._ready:
-            ready, _, _ = select.select([self.control], [], [], 0)
-            if not ready:
-                return time.monotonic() - self._begun < START_S
-            try:
+        try:
+            if not self._ready:
+                ready, _, _ = select.select([self.control], [], [], 0)
+                if not ready:
+                    return time.monotonic() - self._begun < START_S
                 self._ready = self.control.recv(16) == b"ready"
-            except OSError:  # it ended while it started
-                return False
-        return self._ready and super().lives()
-
-    def wait(self) -> None:
-        """Wait until everything is imported."""
-        super().wait()
-        self._ready = True
+                if not self._ready:  # it ended while it started
+                    return False
+            self.control.settimeout(self.answer_s)
+            self.control.send(b"?")
+            return self.control.recv(1) == b"!"
+        except (OSError, ValueError):  # it is gone, or closed here
+            return False
 
     def close(self) -> None:
         """End it, its copies, and all submissions with it."""
-        super().close()
+        self.control.close()
+        if self._started is None:
+            return
         # The whole group: a bubblewrap that dies while it starts leaves a child that would wait for it for ever.
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self._errors.close()
-        shutil.rmtree(self.stage, ignore_errors=True)
+            os.killpg(self._started.process.pid, signal.SIGKILL)
+        self._started.process.wait()
+        self._started.errors.close()
+        shutil.rmtree(self._started.stage, ignore_errors=True)
+
+    def _has_ended(self) -> bool:
+        return self.process is not None and self.process.poll() is not None
 
     def _tell(self, message: bytes, descriptors: list[int]) -> None:
-        if self.process.poll() is not None:
-            raise SandboxError(f"the sandbox ended ({self._said()})")
-        super()._tell(message, descriptors)
+        try:
+            if self._has_ended():
+                raise BrokenPipeError
+            socket.send_fds(self.control, [message], descriptors)
+        except OSError:
+            raise SandboxError(f"the sandbox ended ({self._last_line()})") from None
 
     def _new_home(self) -> str:
+        """Where a submission works; in a sandbox it is empty for each."""
         return tempfile.mkdtemp(prefix="softlookup-bare-", dir=self.stage) if self.bare else _HOME
 
-    def _said(self) -> str:
+    def _last_line(self) -> str:
+        """What it wrote last, or how it ended."""
+        if self._started is None:
+            return "it said nothing"
         # What it writes last stands there when it has ended, which may come a moment after its connection closed.
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(ENDING_S)
-        self._errors.seek(0)
-        lines = self._errors.read(20_000).decode("utf-8", "replace").strip().splitlines()
-        return lines[-1][:300] if lines else how_it_ended(self.process.returncode)
+            self._started.process.wait(ENDING_S)
+        self._started.errors.seek(0)
+        lines = self._started.errors.read(20_000).decode("utf-8", "replace").strip().splitlines()
+        return lines[-1][:300] if lines else how_it_ended(self._started.process.returncode)
 
 
 def how_it_ended(status: int | None) -> str:

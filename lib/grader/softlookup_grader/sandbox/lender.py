@@ -25,14 +25,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.work import Limits
 from softlookup_grader.sandbox.lending import TOO_MUCH, Sound, computed
 from softlookup_inside.sandbox import frames
 
-CALL_S = 5
-"""Seconds of processor time that one lent call may take; those that honest answers make take milliseconds."""
-
-WALL_S = 3.0 * CALL_S
-"""Seconds that it may take by the clock, on a machine that has no processor for it."""
+MOST = 3.0
+"""So many times its limit a lent call may last by the clock, on a machine that has no processor for it."""
 
 MEMORY_MB = 512
 """Megabytes of addresses that lent functions may take beside those that the judge has."""
@@ -52,10 +50,17 @@ class LenderError(RuntimeError):
 class Lender:
     """Computes lent functions for one submission.
 
-    ``cpu_s`` is seconds of processor time that it may use altogether. LenderError if it does not start.
+    Args:
+        sound: Computes one.
+        cpu_s: Seconds of processor time that it may use altogether.
+        call_s: Seconds of processor time that one call may take.
+
+    Raises:
+        LenderError: If it does not start.
     """
 
-    def __init__(self, sound: Sound, cpu_s: int) -> None:
+    def __init__(self, sound: Sound, cpu_s: int, call_s: int = Limits.call_s) -> None:
+        self._most_s = MOST * call_s
         judge_end, lender_end = socket.socketpair()
         self.line = frames.Channel(judge_end)
         # Made before the fork: loading a library takes a lock.
@@ -69,7 +74,7 @@ class Lender:
             lender_end.close()
             raise LenderError(f"no process can be started for lent functions ({error.strerror})") from None
         if self.pid == 0:
-            _live(lender_end, sound, cpu_s, libc, judge)
+            _live(lender_end, sound, (call_s, cpu_s), libc, judge)
         lender_end.close()
         try:
             self.line.receive(time.monotonic() + _START_S)
@@ -82,10 +87,18 @@ class Lender:
     ) -> tuple[dict[str, Any], list[np.ndarray]] | None:
         """Compute one call, of a frame and its arrays; None if it took too much, and the process is gone then.
 
-        ``deadline`` is by time.monotonic; a call has WALL_S at most. CourseError if no process that is forked here can
-        compute gradients.
+        Args:
+            record: The call's frame.
+            arrays: The arrays that came with it.
+            deadline: By when, by time.monotonic; a call has ``MOST`` times its limit.
+
+        Returns:
+            The answer's frame and arrays, or None if the call took too much; the process is gone then.
+
+        Raises:
+            CourseError: If no process that is forked here can compute gradients.
         """
-        until = min(deadline, time.monotonic() + WALL_S)
+        until = min(deadline, time.monotonic() + self._most_s)
         try:
             self.line.send(record, arrays, until)
             header, results = self.line.receive(until)
@@ -105,7 +118,7 @@ class Lender:
         self.line.link.close()
 
 
-def _live(link: socket.socket, sound: Sound, cpu_s: int, libc: Any, judge: int) -> NoReturn:
+def _live(link: socket.socket, sound: Sound, limits_s: tuple[int, int], libc: Any, judge: int) -> NoReturn:
     """The process's life, from the fork to its end."""
     try:
         signal.set_wakeup_fd(-1)
@@ -116,13 +129,13 @@ def _live(link: socket.socket, sound: Sound, cpu_s: int, libc: Any, judge: int) 
         if os.getppid() != judge:
             os._exit(0)
         line = frames.Channel(_alone(link))
-        _limit(cpu_s)
+        _limit(limits_s[1])
         gc.freeze()
         if "torch" in sys.modules:
             sys.modules["torch"].set_num_threads(1)
         line.send({})
         while True:
-            _answer(line, sound, cpu_s)
+            _answer(line, sound, *limits_s)
     finally:
         os._exit(0)
 
@@ -152,10 +165,10 @@ def _limit(cpu_s: int) -> None:
         resource.setrlimit(kind, (most, most))
 
 
-def _answer(line: frames.Channel, sound: Sound, cpu_s: int) -> None:
+def _answer(line: frames.Channel, sound: Sound, call_s: int, cpu_s: int) -> None:
     record, arrays = line.receive()
     used = resource.getrusage(resource.RUSAGE_SELF)
-    until_s = math.ceil(used.ru_utime + used.ru_stime) + CALL_S
+    until_s = math.ceil(used.ru_utime + used.ru_stime) + call_s
     resource.setrlimit(resource.RLIMIT_CPU, (min(until_s, cpu_s), cpu_s))
     header, results = computed(sound, record, arrays)
     try:

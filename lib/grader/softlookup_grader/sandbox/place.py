@@ -8,18 +8,17 @@ import select
 import signal
 import socket
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from softlookup_grader.data.work import Limits
 from softlookup_grader.sandbox import cgroups
-from softlookup_grader.sandbox.bubble import Forking, SandboxError
+from softlookup_grader.sandbox.bubble import SandboxError, Zygote
 
 _WORD_S = 30
 
 
-class Place:
-    """A process of its own that waits for the first cell of a submission.
+class SubmissionProcess:
+    """A process of its own that a zygote forks, and that waits for the first cell of a submission.
 
     ``seed`` seeds the random numbers of random, numpy and torch in it. SandboxError if the sandbox itself does not
     work.
@@ -30,7 +29,7 @@ class Place:
         pid: Its number.
     """
 
-    def __init__(self, zygote: Forking, limits: Limits, seed: int) -> None:
+    def __init__(self, zygote: Zygote, limits: Limits, seed: int) -> None:
         self.limits = limits
         try:
             # Without a sandbox the submission is trusted, and runs in the grader's own groups.
@@ -139,52 +138,3 @@ class Place:
             self.group.close()
         os.close(self._status)
         self.link.close()
-
-
-class Ahead:
-    """Makes the place of the next submission while the present one is graded.
-
-    The kernel makes a process wait in line for its namespaces and its control group, with nothing to compute meanwhile:
-    that is a quarter of the time of an honest submission. ``seed`` seeds the random numbers of each.
-    """
-
-    def __init__(self, zygote: Forking, limits: Limits, seed: int) -> None:
-        self._zygote, self._limits, self._seed = zygote, limits, seed
-        self._next: Future[Place] | None = None
-        self._thread = ThreadPoolExecutor(1, "ahead")
-
-    def take(self) -> Place:
-        """Give the place that is ready, or a new one, and begin with the next.
-
-        SandboxError if the sandbox does not work any more.
-        """
-        place = self._ready() or self._make()
-        self._next = self._thread.submit(self._make)
-        return place
-
-    def close(self) -> None:
-        """End the place that nobody took; this does not wait for it."""
-        if self._next is not None:
-            self._next.add_done_callback(_end)
-            self._next = None
-        self._thread.shutdown(wait=False)
-
-    def _ready(self) -> Place | None:
-        """The place that was made ahead, if it still stands."""
-        made, self._next = self._next, None
-        if made is None:
-            return None
-        with contextlib.suppress(SandboxError, OSError):
-            place = made.result()
-            if place.lives():
-                return place
-            place.close()
-        return None
-
-    def _make(self) -> Place:
-        return Place(self._zygote, self._limits, self._seed)
-
-
-def _end(made: Future[Place]) -> None:
-    if made.exception() is None:
-        made.result().close()

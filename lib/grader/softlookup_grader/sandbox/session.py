@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from softlookup_grader.sandbox import lending
+from softlookup_grader.sandbox.ends import Ending, RunEnd, ending_of
 from softlookup_grader.sandbox.lender import Lender
 from softlookup_grader.sandbox.lending import MAX_TEXT, Lending, Note, Owns, Sound, text
-from softlookup_grader.sandbox.place import Place
-from softlookup_grader.sandbox.watching import GRACE_S, Watch
+from softlookup_grader.sandbox.place import SubmissionProcess
+from softlookup_grader.sandbox.watching import DEAF, GRACE_S, Watch
 from softlookup_inside.asking.case import Case
 from softlookup_inside.asking.probe import Answer, Failure
 from softlookup_inside.sandbox import frames
@@ -26,14 +27,24 @@ _KINDS = frozenset(
     + ("fed-again", "fed-singly")
 )
 _MAX_CALLS = 500
+_MOST_NAMES = 10
 _ENDING_S = 30.0
 """How long the end of a process may take: its memory has to be freed."""
-_CLOSED = "it closed its connection to the judge"
+_OVER = Ending(RunEnd.FINISHED, "it is over")
+_CLOSED = Ending(RunEnd.CLOSED, "it closed its connection to the judge")
 _OTHERWISE = "it answered in another way than it was asked"
 
 
 class Dead(Exception):
-    """The submission's process is gone; the message is a sentence that says why."""
+    """The submission's process is gone; the message is a sentence that says why.
+
+    Args:
+        ending: How it ended.
+    """
+
+    def __init__(self, ending: Ending) -> None:
+        super().__init__(ending.why)
+        self.end = ending.end
 
 
 class OutOfTime(TimeoutError):
@@ -46,13 +57,17 @@ class Ran:
 
     Attributes:
         outputs: As nbformat has them, from the submission: not to be believed.
-        trouble: The exception's name, "time", or nothing.
+        trouble: What went wrong in a few words: the exception's name, "time", or nothing.
         seconds: How long it took, seen from outside.
+        end: ``FINISHED``, ``RAISED`` or ``TIME``.
+        cut: Whether it gave more output than is kept.
     """
 
     outputs: list[Any]
     trouble: str
     seconds: float
+    end: RunEnd
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,36 +92,47 @@ class Held:
 class SubmissionSession:
     """A submission's process, from its first cell to its end, which the session brings about.
 
-    ``until`` is when all has to be over, by time.monotonic.
+    Args:
+        process: The process, which the session ends.
+        until: When all has to be over, by time.monotonic.
     """
 
-    def __init__(self, place: Place, until: float) -> None:
-        self.place, self.until, self.why = place, until, ""
-        self.limits = place.limits
-        self.line = frames.Channel(place.link, self.limits.answer_mb * 1_000_000)
+    def __init__(self, process: SubmissionProcess, until: float) -> None:
+        self.process, self.until = process, until
+        self.ending: Ending | None = None
+        self.limits = process.limits
+        self.line = frames.Channel(process.link, self.limits.answer_mb * 1_000_000)
         self._lender: Lender | None = None
-        self.watch = Watch(place.pid, self.limits, until, place.group, self.kill, self._ring)
+        self.watch = Watch(process.pid, self.limits, until, process.group, self.kill, self._ring)
 
     def _ring(self) -> None:
         """Tell it that its time is over. Between two requests, the first process of a namespace does not hear that."""
-        self.place.signal(signal.SIGALRM)
+        self.process.signal(signal.SIGALRM)
 
-    def kill(self, why: str) -> None:
-        """End it, and with it every process that it started: the first process of a namespace takes all along."""
-        self.why = self.why or why
-        self.place.signal(signal.SIGKILL)
+    def kill(self, ending: Ending) -> Ending:
+        """End it, and with it every process that it started: the first process of a namespace takes all along.
+
+        Args:
+            ending: Why, which counts where nothing ended it before.
+
+        Returns:
+            The ending that counts.
+        """
+        self.ending = self.ending or ending
+        self.process.signal(signal.SIGKILL)
+        return self.ending
 
     def end(self) -> bool:
         """End it and wait until nothing of it is alive; gives whether that is so."""
-        self.kill("it is over")
-        return self.place.end(_ENDING_S)
+        self.kill(_OVER)
+        return self.process.end(_ENDING_S)
 
     def close(self) -> None:
         """End it and let go of everything."""
-        self.kill("it is over")
+        self.kill(_OVER)
         self._no_lender()
         self.watch.close()
-        self.place.close()
+        self.process.close()
 
     def run(self, source: str, seconds: float | None = None) -> Ran:
         """Run a cell, for so many seconds; None takes what a cell may. Dead if the process does not survive it."""
@@ -156,7 +182,7 @@ class SubmissionSession:
         if left <= 0:
             raise OutOfTime
         # A rank's inbox is this submission's alone, and is not put to anybody again.
-        write = _put.__wrapped__ if any(case.world for case in cases) else _put
+        write = _written if any(case.world for case in cases) else _written_once
         questions = write(tuple(cases))
         lends = Lending(lent, sound, owns, note, questions.most, questions.inside)
         reply, back = self._asked({"do": "ask", "results": results, "lent": list(lent)}, questions.part, left, lends)
@@ -187,7 +213,10 @@ class SubmissionSession:
             kind, *words = map(text, failed) if isinstance(failed, list) and failed else ("",)
             if count or len(words) != 3 or kind not in _KINDS:
                 raise self._broke(_OTHERWISE)
-            return Answer(None, Failure(kind, *words), printed)
+            names, blank = reply.get("elsewhere"), reply.get("calls_blank") is True
+            elsewhere = tuple(text(name, 100) for name in names[:_MOST_NAMES]) if isinstance(names, list) else ()
+            message, where, explained = words
+            return Answer(None, Failure(kind, message, where, explained, elsewhere, blank), printed)
         if not count:
             raise self._broke(_OTHERWISE)
         if case.keeps_dtype and arrays[0].dtype != case.dtype:
@@ -227,23 +256,23 @@ class SubmissionSession:
                 sent = lending.OFTEN if often else lending.sound_answer(compute, reply, back, lent.most, lent.owns)
                 self.line.send(*sent, deadline)
         except frames.TooLate:
-            self.kill("it did not stop when its time was over")
+            self.kill(DEAF)
         except frames.ConnectionClosed:
             pass
         except OSError:
-            self.why = self.why or "its connection broke"
+            self.ending = self.ending or Ending(RunEnd.CLOSED, "its connection broke")
         except frames.FrameError as error:
             raise self._broke(f"it broke the rules of the connection to the judge: {error}") from None
         finally:
             self.watch.end()
-        raise Dead(self.why or self._how())
+        raise Dead(self.ending or self._how())
 
     def _computed(
         self, lent: Lending, until: float, reply: dict[str, Any], arrays: Sequence[np.ndarray]
     ) -> tuple[dict[str, Any], list[np.ndarray]] | None:
         """Have a lent function computed outside of this process; None where it takes too much."""
         if self._lender is None:
-            self._lender = Lender(lent.sound, self.limits.cpu_s)
+            self._lender = Lender(lent.sound, self.limits.cpu_s, self.limits.call_s)
         answer = self._lender.answer(reply, arrays, until)
         if answer is None:
             self._no_lender()
@@ -259,34 +288,20 @@ class SubmissionSession:
             self._lender = None
 
     def _broke(self, why: str) -> Dead:
-        self.kill(why)
-        return Dead(why)
+        self.kill(Ending(RunEnd.PROTOCOL, why))
+        return Dead(Ending(RunEnd.PROTOCOL, why))
 
-    def _how(self) -> str:
-        """Why the process is gone, in words."""
-        reply = self.place.ended()
-        if self.place.group is not None and self.place.group.out_of_memory():
-            self.kill(self.watch.too_much())
-        self.kill(_CLOSED)
-        if self.why != _CLOSED:
-            return self.why
-        if not reply:
-            return _CLOSED
-        if "signal" in reply:
-            number = reply["signal"]
-            if number == signal.SIGXCPU:
-                return f"it used more than {self.limits.cpu_s} s of processor time"
-            name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
-            if number == signal.SIGKILL:
-                return "its process was killed: it used more memory or processor time than it may"
-            return f"its process was ended by the signal {name}"
-        if reply.get("exit") == 0:
-            return "it ended its own process"
-        return f"its process ended with status {reply.get('exit', 'unknown')}"
+    def _how(self) -> Ending:
+        """Find out how the process ended."""
+        reply = self.process.ended()
+        if self.process.group is not None and self.process.group.out_of_memory():
+            return self.kill(self.watch.too_much())
+        ending = self.kill(_CLOSED)
+        return ending if ending is not _CLOSED or not reply else ending_of(reply, self.limits.cpu_s)
 
 
 @dataclass(frozen=True)
-class _Put:
+class _Written:
     """Questions as they are put to every submission of a class.
 
     Attributes:
@@ -300,8 +315,7 @@ class _Put:
     inside: bool
 
 
-@lru_cache(maxsize=256)
-def _put(cases: tuple[Case, ...]) -> _Put:
+def _written(cases: tuple[Case, ...]) -> _Written:
     arrays: list[np.ndarray] = []
     questions = [
         {
@@ -320,10 +334,15 @@ def _put(cases: tuple[Case, ...]) -> _Put:
     most = max(lending.reason(case.args, arrays, case.frame == "text") for case in cases)
     # A gradient is lent where one is asked for, or gone down: elsewhere it would be an answer, not a part of one.
     inside = all(case.gradients or case.descends for case in cases)
-    return _Put(frames.part({"cases": questions}, arrays), most, inside)
+    return _Written(frames.part({"cases": questions}, arrays), most, inside)
+
+
+_written_once = lru_cache(maxsize=256)(_written)
 
 
 def _ran(reply: Mapping[str, Any], begun: float) -> Ran:
     outputs = reply.get("outputs")
     trouble = text(reply.get("trouble"), 300)
-    return Ran(outputs if isinstance(outputs, list) else [], trouble, time.monotonic() - begun)
+    end = RunEnd.TIME if reply.get("late") is True else RunEnd.RAISED if trouble else RunEnd.FINISHED
+    seconds, cut = time.monotonic() - begun, bool(reply.get("cut"))
+    return Ran(outputs if isinstance(outputs, list) else [], trouble, seconds, end, cut)

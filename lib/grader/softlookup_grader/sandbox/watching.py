@@ -12,11 +12,15 @@ from dataclasses import dataclass
 
 from softlookup_grader.data.work import Limits
 from softlookup_grader.sandbox.cgroups import Group
+from softlookup_grader.sandbox.ends import Ending, RunEnd
 from softlookup_grader.sandbox.memory import holds_more
 from softlookup_grader.sandbox.processes import ProcessTimes, process_times
 
 GRACE_S = 3.0
 """How much longer than its time limit a submission may stay silent before it is killed."""
+
+DEAF = Ending(RunEnd.TIME, "it did not stop when its time was over")
+OVERTIME = Ending(RunEnd.TIME, "it was still running when the time for a whole submission was over")
 
 MOST = 3
 """So many times its limit a request may last by the clock, on a machine that has no processor for it."""
@@ -77,9 +81,15 @@ _LOOKING = _Looking()
 class Watch:
     """Watches one submission from now until it is closed; one thread looks at all that this process watches.
 
-    ``pid`` is the number of its first process; ``until`` is when all has to be over, by time.monotonic. ``group`` is
-    None for code that one trusts, which is only held to ``until``. ``kill`` ends it, and says why; ``ring`` tells it
-    that its time is over.
+    Args:
+        pid: The number of its first process.
+        limits: What it may use.
+        until: When all has to be over, by time.monotonic.
+        group: Its control group; None for code that one trusts, which is only held to ``until``.
+        kill: Ends it; is handed why.
+        ring: Tells it that its time is over.
+        times: Finds what its processes had of the processors.
+        looking: The thread that looks; None takes the one of this process.
 
     Attributes:
         waited: Seconds of the last request that it waited for a processor.
@@ -92,16 +102,19 @@ class Watch:
         limits: Limits,
         until: float,
         group: Group | None,
-        kill: Callable[[str], None],
+        kill: Callable[[Ending], object],
         ring: Callable[[], None],
+        times: Callable[[int, Group | None], ProcessTimes] = process_times,
+        looking: _Looking | None = None,
     ) -> None:
+        self._times, self._looking = times, looking or _LOOKING
         self._pid, self._limits, self._until, self._group = pid, limits, until, group
         self._kill, self._ring = kill, ring
         self.waited, self.crowded = 0.0, False
         self._waited_before = 0.0
         self._request: _Request | None = None
         self._lock = threading.Lock()
-        _LOOKING.watch(self.look)
+        self._looking.watch(self.look)
 
     def most(self, seconds: float) -> float:
         """When a request with that limit rings by itself, in seconds; in a sandbox it is rung before from outside."""
@@ -121,11 +134,11 @@ class Watch:
 
     def close(self) -> None:
         """Look no longer."""
-        _LOOKING.leave(self.look)
+        self._looking.leave(self.look)
 
-    def too_much(self) -> str:
-        """Why it is stopped, where it held too much memory."""
-        return f"its processes held more than {self._limits.memory_mb:,} MB of memory"
+    def too_much(self) -> Ending:
+        """How it ends where it held too much memory."""
+        return Ending(RunEnd.MEMORY, f"its processes held more than {self._limits.memory_mb:,} MB of memory")
 
     def look(self) -> None:
         """Look once."""
@@ -143,18 +156,18 @@ class Watch:
         if now > self._until:
             waited = self._waited_before + (request.waited if request else 0.0)
             self.crowded = self.crowded or waited > _CROWDED * self._limits.total_s
-            self._kill("it was still running when the time for a whole submission was over")
+            self._kill(OVERTIME)
 
     def _look_at_request(self, now: float, request: _Request) -> None:
         """Ring where its time is over, and end it where it does not hear that."""
         if request.rung:
             if now > request.rung + GRACE_S:
-                self._kill("it did not stop when its time was over")
+                self._kill(DEAF)
             self._ring()  # again: the alarm may fall into a bare except
             return
         if now - request.begun < _SOON * request.seconds:
             return
-        there = process_times(self._pid, self._group)
+        there = self._times(self._pid, self._group)
         if request.before is None:
             request.before = there
         used = there.used_s - request.before.used_s

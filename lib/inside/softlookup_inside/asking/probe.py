@@ -123,12 +123,16 @@ class Failure:
         message: One line for the student; for a shortcut the dotted name of what was called.
         where: The line of the student's code, if known.
         explained: What the exception means there (see ``explained``), if that is known.
+        elsewhere: Functions of other cells in which it was raised, or which called that one, the innermost first.
+        calls_blank: Whether the answer calls a function that is still blank.
     """
 
     kind: str
     message: str
     where: str = ""
     explained: str = ""
+    elsewhere: tuple[str, ...] = ()
+    calls_blank: bool = False
 
 
 @dataclass(frozen=True)
@@ -238,8 +242,10 @@ def _fail(obj: Callable[..., Any], error: BaseException, arguments: int) -> Fail
         if last.name in names and (not str(error) or (last.line or "").startswith("raise")):
             return Failure("blank", "This task is still blank.")
         if not str(error):
-            where = "" if last.filename in files else "in another cell"
-            return Failure("raised", f"It calls `{last.name}`, which is still blank", where)
+            outside = (last.name,) * (last.filename not in files)
+            where = "in another cell" * bool(outside)
+            message = f"It calls `{last.name}`, which is still blank"
+            return Failure("raised", message, where, elsewhere=outside, calls_blank=True)
     try:
         lines = str(error).strip().splitlines()
     except Exception:
@@ -250,10 +256,12 @@ def _fail(obj: Callable[..., Any], error: BaseException, arguments: int) -> Fail
         return Failure("raised", message, explained=arguments_differ(error, obj, arguments))
     callers = [*dict.fromkeys((frame.filename, frame.name) for frame in reversed(frames))]
     between = [caller for caller in callers[1:] if caller[1] not in names] if callers[0][1] not in names else []
-    chain = ", called by ".join(in_words(*function) for function in [callers[0], *between[:_MOST_CALLERS]])
+    chained = [callers[0], *between[:_MOST_CALLERS]]
+    chain = ", called by ".join(in_words(*function) for function in chained)
+    elsewhere = tuple(function for filename, function in chained if filename not in files)
     code = f": {frames[-1].line.strip()}" if frames[-1].line else ""
     where = f"line {frames[-1].lineno} of {chain}{code}"
-    return Failure("raised", message, where, explained(error, _is_students))
+    return Failure("raised", message, where, explained(error, _is_students), elsewhere)
 
 
 def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[str, ...] = ()) -> Answer:

@@ -182,8 +182,8 @@ def resolve(dotted: str) -> Any:
     return None
 
 
-def shortcut(obj: Callable[..., Any], forbids: tuple[str, ...], stop: frozenset[str] = frozenset()) -> str | None:
-    """Find a forbidden dotted name in an answer; None if there is none.
+def screen(obj: Callable[..., Any], forbids: tuple[str, ...], stop: frozenset[str] = frozenset()) -> str | None:
+    """Find a forbidden name in an answer.
 
     By name where it stands as an attribute (``torch.softmax``, ``x.softmax``), and by identity where a global is an
     alias of it. This keeps honest people honest; it is no barrier against somebody who hides a call. Names in ``stop``,

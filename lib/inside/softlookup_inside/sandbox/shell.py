@@ -5,6 +5,7 @@ import contextlib
 import sys
 import traceback
 import types
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,23 @@ from traitlets.config import Config
 
 from softlookup_inside.asking.printed import Printed
 from softlookup_inside.asking.probe import TimeIsUp, time_limit
+
+
+@dataclass(frozen=True)
+class CellEnd:
+    """What running a cell came to.
+
+    Attributes:
+        outputs: As nbformat has them.
+        trouble: What went wrong in a few words: the exception's name, "time", or nothing.
+        late: Whether it was stopped because its time was over.
+        cut: How many characters of output were not kept.
+    """
+
+    outputs: list[dict[str, Any]]
+    trouble: str = ""
+    late: bool = False
+    cut: int = 0
 
 
 class _Kept:
@@ -146,34 +164,40 @@ class CellShell:
             {"output_type": "error", "ename": kind.__name__, "evalue": message[:500], "traceback": text.splitlines()}
         )
 
-    def run(self, source: str, seconds: float, room: int) -> tuple[list[dict[str, Any]], str]:
-        """Run a cell: so many seconds by the clock, and so many characters of output that are kept.
+    def run(self, source: str, seconds: float, room: int) -> CellEnd:
+        """Run a cell.
 
-        It gives its outputs, and what went wrong in a few words: the exception's name, "time", or nothing.
+        Args:
+            source: Its text.
+            seconds: How long it may take by the clock.
+            room: How many characters of output are kept.
         """
         self.cell_outputs = outputs = _Kept(room)
-        trouble = ""
+        error: BaseException | None = None
         out, err = (Printed(partial(outputs.stream, name), name) for name in ("stdout", "stderr"))
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), time_limit(seconds):
                 error = self._run(source)
-            if error is not None:
-                trouble = "time" if isinstance(error, TimeIsUp) else type(error).__name__
-        except TimeIsUp:
-            trouble = "time"
-        except BaseException as error:  # SystemExit and whatever a submission made IPython raise
-            trouble = type(error).__name__
-        return outputs.done(), trouble
+        except BaseException as raised:  # SystemExit and whatever a submission made IPython raise
+            error = raised
+        late = isinstance(error, TimeIsUp)
+        trouble = "" if error is None else "time" if late else type(error).__name__
+        return CellEnd(outputs.done(), trouble, late, outputs.cut)
 
-    def value(self, expression: str, seconds: float) -> tuple[bool, Any, str]:
-        """Look an expression, mostly a name, up among what the cells defined.
+    def value(self, expression: str, seconds: float) -> tuple[bool, Any, str, bool]:
+        """Look something up among what the cells defined.
 
-        It says whether it is there, what it is, and why it is not.
+        Args:
+            expression: A name, mostly.
+            seconds: How long it may take.
+
+        Returns:
+            Whether it is there, what it is, why it is not, and whether that is because the time was over.
         """
         try:
             with time_limit(seconds):
-                return True, eval(compile(expression, "<check>", "eval"), self.shell.user_ns), ""
+                return True, eval(compile(expression, "<check>", "eval"), self.shell.user_ns), "", False
         except TimeIsUp:
-            return False, None, "time"
+            return False, None, "time", True
         except BaseException as error:
-            return False, None, f"{type(error).__name__}: {error}"[:300]
+            return False, None, f"{type(error).__name__}: {error}"[:300], False

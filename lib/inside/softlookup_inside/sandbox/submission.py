@@ -19,9 +19,9 @@ from softlookup_inside.asking.case import Case, LayerAnswer
 from softlookup_inside.asking.gates import closed
 from softlookup_inside.asking.layers import called_like, layer_around
 from softlookup_inside.asking.probe import Answer, Failure, TimeIsUp, run, time_limit
-from softlookup_inside.asking.source import shortcut, standing_in
+from softlookup_inside.asking.source import screen, standing_in
 from softlookup_inside.sandbox import frames
-from softlookup_inside.sandbox.shell import CellShell
+from softlookup_inside.sandbox.shell import CellEnd, CellShell
 from softlookup_inside.sandbox.sound_calls import stand_in
 
 
@@ -50,8 +50,8 @@ class Inside:
 
     def _cell(self, request: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
         begun = time.monotonic()
-        outputs, trouble = self.shell.run(request["source"], request["seconds"], self.output_bytes)
-        return {"outputs": outputs, "trouble": trouble, "seconds": time.monotonic() - begun}, []
+        ran = self.shell.run(request["source"], request["seconds"], self.output_bytes)
+        return {**vars(ran), "seconds": time.monotonic() - begun}, []
 
     def _check(self, request: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Take the answer that a check is given, and say what kind of thing it is.
@@ -59,20 +59,20 @@ class Inside:
         The name is looked up here, and the check itself is not called: whatever a submission put in its place does not
         matter.
         """
-        outputs, trouble = (
-            self.shell.run(request["source"], request["seconds"], self.output_bytes) if request["source"] else ([], "")
-        )
-        there, obj, why = self.shell.value(request["expression"], request["seconds"])
+        ran = CellEnd([])
+        if request["source"]:
+            ran = self.shell.run(request["source"], request["seconds"], self.output_bytes)
+        there, obj, why, late = self.shell.value(request["expression"], request["seconds"])
         if not there:
-            return {"held": False, "outputs": outputs, "trouble": why or trouble}, []
+            return {**vars(ran), "held": False, "trouble": why, "late": late}, []
         self.obj, self.about = obj, request
         header: dict[str, Any] = {"held": True, "kind": type(self.obj).__name__, "callable": callable(self.obj)}
-        header |= {"outputs": outputs, "trouble": trouble, "shortcut": None}
+        header |= {**vars(ran), "shortcut": None}
         if callable(self.obj):
             stop = frozenset(request["stop"])
             # What reads a student's code must not end where that code is strange.
             with contextlib.suppress(Exception):
-                header["shortcut"] = shortcut(self.obj, tuple(request["forbids"]), stop)
+                header["shortcut"] = screen(self.obj, tuple(request["forbids"]), stop)
         return header, []
 
     def _ask(self, request: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
@@ -101,10 +101,12 @@ class Inside:
                         except frames.FrameError as error:
                             failure = Failure("kind", f"Your function's result cannot be taken: {error}.")
                     there = failure is None and answer.arrays is not None
-                    words = None
+                    record: dict[str, Any] = {"printed": answer.printed, "failure": None, "there": there}
                     if failure is not None:
                         words = [failure.kind, failure.message, failure.where, failure.explained]
-                    answers.append({"printed": answer.printed, "failure": words, "there": there})
+                        calls = {"elsewhere": list(failure.elsewhere), "calls_blank": failure.calls_blank}
+                        record |= {"failure": words, **calls}
+                    answers.append(record)
                     back += answer.arrays if there and answer.arrays else ()
         except TimeIsUp:
             return {"late": True}, []

@@ -164,8 +164,9 @@ def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any
             finally:
                 os._exit(70)
         link.close()
-        _, ended = os.waitpid(child, 0)
+        _, ended, used = os.wait4(child, 0)
         record = {"signal": os.WTERMSIG(ended)} if os.WIFSIGNALED(ended) else {"exit": os.WEXITSTATUS(ended)}
+        record["cpu_s"] = used.ru_utime + used.ru_stime
     except (OSError, _Trouble) as error:
         record = {"trouble": str(error)}
     try:

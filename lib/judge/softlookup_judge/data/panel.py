@@ -7,7 +7,7 @@ import numpy as np
 
 from softlookup_inside.asking import texts
 from softlookup_judge.data.compare import Difference
-from softlookup_judge.data.words import number, shape, which
+from softlookup_judge.data.words import name_of, number, shape
 
 MAX_CELLS = 144
 """Larger tensors are cut to the first rows and columns around the first difference."""
@@ -109,7 +109,7 @@ _OFF = ' class="sl-off"'
 @np.errstate(all="ignore")
 def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = True) -> str:
     """Got, wanted and difference side by side, as tables that a screen reader can read."""
-    name = which(difference, names).removeprefix(" of ")
+    name = name_of(difference, names)
     if difference.kind == "text":
         return _chips(difference, reveals)
     if difference.kind == "kind":  # the same numbers twice show nothing

@@ -126,8 +126,17 @@ class CheckResult:
         """Task, verdict and points in one line."""
         if self.verdict == "unknown":
             return f"{HEADLINES[self.verdict]} {self.task_id!r}."
-        points = f"{self.points:g} of {self.max_points:g} points"
-        return f"{HEADLINES[self.verdict]}: {self.title} ({self.task_id}), {points}"
+        return f"{self.verdict_line}, {self.points_line}"
+
+    @property
+    def verdict_line(self) -> str:
+        """Task and verdict in one line."""
+        return f"{HEADLINES[self.verdict]}: {self.title} ({self.task_id})"
+
+    @property
+    def points_line(self) -> str:
+        """Points in a few words."""
+        return f"{self.points:g} of {self.max_points:g} points"
 
     def record(self) -> dict[str, Any]:
         """What the grade report keeps of it.
@@ -203,8 +212,9 @@ def book_link(url: str, words: str) -> str:
 def panel(result: CheckResult) -> str:
     """The verdict as a small page: headline, sentences, heat maps of got, wanted and difference."""
     mark = MARKS.get(result.verdict, "✗")
-    head, _, points = result.headline.rpartition(", ") if result.max_points else (result.headline, "", "")
-    worth = f' <span class="sl-pts">· {escape(points)}</span>' if points else ""
+    head, worth = result.headline, ""
+    if result.max_points:
+        head, worth = result.verdict_line, f' <span class="sl-pts">· {escape(result.points_line)}</span>'
     names = [f"`{slug.removeprefix(HABIT)}`" for slug in result.diagnosis]
     label = "Mistakes" if len(names) > 1 else "Mistake"
     body = f'<p class="sl-name">{label}: {rich(" and ".join(names))}</p>' * bool(names)

@@ -33,7 +33,13 @@ def named(result: str) -> str:
 
 def which(difference: Difference, names: tuple[str, ...]) -> str:
     """Which result a difference is in, empty where the task has one only."""
-    return f" of {named(names[difference.result])}" if len(names) > 1 and difference.result < len(names) else ""
+    name = name_of(difference, names)
+    return f" of {name}" if name else ""
+
+
+def name_of(difference: Difference, names: tuple[str, ...]) -> str:
+    """The name of the result that a difference is in, empty where the task has one only."""
+    return named(names[difference.result]) if len(names) > 1 and difference.result < len(names) else ""
 
 
 _NAN_IN_KERNELS = (
@@ -46,7 +52,7 @@ def described(case: Case, difference: Difference, names: tuple[str, ...], reveal
     """Where an answer first differs from the right one: got, tolerance, and what is wanted if it may be revealed."""
     prefix = f'Case "{case.label}"'
     if difference.kind == "text":
-        name = which(difference, names).removeprefix(" of ")
+        name = name_of(difference, names)
         message = texts.difference(difference.got, difference.expected, reveals)
         return f"{prefix}: {name + ': ' if name else ''}{message}."
     if difference.kind == "shape":

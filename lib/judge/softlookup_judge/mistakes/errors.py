@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from softlookup_inside.asking.probe import Failure
+
 _NUMPY_WORDS = "torch calls an axis `dim` and keeps it with `keepdim`, where numpy says `axis` and `keepdims`."
 _FROM_THE_END = "count axes from the end, where -1 is the last one."
 _HABITS: dict[str, tuple[str, str]] = {
@@ -111,17 +113,15 @@ def meaning(message: str, where: str) -> str:
     return next((sentence for pattern, sentence in _OTHERS if re.search(pattern, message)), "")
 
 
-def whose(message: str, where: str, task_ids: Mapping[str, str]) -> str:
+def whose(failure: Failure, task_ids: Mapping[str, str]) -> str:
     """Say which earlier task asks for the function that a failure names, and what to do; empty if it names none.
 
-    ``where`` is the line that raised it, with the names of functions; ``task_ids`` are by the names of their functions.
+    Args:
+        failure: Why there is no answer.
+        task_ids: The ids of earlier tasks, by the names of their functions.
     """
-    code = re.search(r"(`|cell): ", where)
-    place = where[: code.end()] if code else where
-    blank = re.match(r"It calls `(\w+)`, which is still blank", message)
-    names = [blank[1]] * ("in another cell" in place) if blank else re.findall(r"`(\w+)` in another cell", place)
-    name = next((name for name in names if name in task_ids), "")
+    name = next((name for name in failure.elsewhere if name in task_ids), "")
     if not name:
         return ""
-    what = "write that first" if blank else "look there, and at what you hand over to it"
+    what = "write that first" if failure.calls_blank else "look there, and at what you hand over to it"
     return f"`{name}` is your answer to task {task_ids[name]}: {what}."

@@ -132,7 +132,7 @@ def word(
     if answer.failure is not None:
         sentences += _on_failure(case, answer.failure, input_names)
         task_ids = {earlier.name: earlier.id for earlier in task.earlier}
-        sentences += filter(None, [whose(answer.failure.message, answer.failure.where, task_ids)])
+        sentences += filter(None, [whose(answer.failure, task_ids)])
         if not slugs:
             if not answer.failure.explained:
                 sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])

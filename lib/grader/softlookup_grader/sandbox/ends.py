@@ -1,0 +1,62 @@
+"""How a submission's process, or one of its cells, can end, and the sentence that says so: no sentence decides."""
+
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+
+class RunEnd(Enum):
+    """What ended a cell or a process."""
+
+    FINISHED = auto()
+    """Nothing was left to do."""
+    RAISED = auto()
+    """A cell ended with an exception; its process goes on."""
+    TIME = auto()
+    """It had its time, by the clock or of a processor."""
+    MEMORY = auto()
+    """Its processes held more memory than they may."""
+    SIGNAL = auto()
+    """A signal killed the process: it crashed, or somebody else sent one."""
+    EXIT = auto()
+    """The process ended by itself."""
+    CLOSED = auto()
+    """The process cut the connection to the judge."""
+    PROTOCOL = auto()
+    """The process sent what the judge did not ask for."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a process ended.
+
+    Attributes:
+        end: What ended it.
+        why: The same in words, a clause that begins with what the process did.
+    """
+
+    end: RunEnd
+    why: str
+
+
+def ending_of(report: Mapping[str, Any], cpu_s: int) -> Ending:
+    """How a process ended that nobody here ended.
+
+    Args:
+        report: What ``SubmissionProcess.ended`` gives.
+        cpu_s: Seconds of processor time that it may have.
+    """
+    number = report.get("signal")
+    if number is None:
+        words = "it ended its own process"
+        status = report.get("exit", "unknown")
+        return Ending(RunEnd.EXIT, words if status == 0 else f"its process ended with status {status}")
+    # The kernel sends SIGXCPU at the limit, and SIGKILL to whoever ignores that.
+    if number == signal.SIGXCPU or (number == signal.SIGKILL and report.get("cpu_s", 0.0) > cpu_s):
+        return Ending(RunEnd.TIME, f"it used more than {cpu_s} s of processor time")
+    if number == signal.SIGKILL:
+        return Ending(RunEnd.SIGNAL, "its process was killed, as the system does where memory runs out")
+    name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
+    return Ending(RunEnd.SIGNAL, f"its process was ended by the signal {name}")
