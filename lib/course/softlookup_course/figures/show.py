@@ -94,10 +94,10 @@ def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = 
     """Draw a figure in both themes, for the page that is being read to choose from; notebooks display it as HTML.
 
     ``draw`` is a function of ``softlookup_course.figures``, which takes ``palette`` by name. ``alt`` says what the
-    picture shows, in a sentence or two: figures of this package label themselves with the numbers they draw, and that label is
-    taken where it is left out. Without either it is a ValueError, "NAME needs alt: a sentence that says what the
-    picture shows". ``caption`` is what to notice, printed beneath the picture. The same arguments always give the same
-    bytes.
+    picture shows, in a sentence or two: figures of this package label themselves with the numbers they draw, and that
+    label is taken where it is left out. Without either it is a ValueError, "NAME needs alt: a sentence that says what
+    the picture shows". ``caption`` is what to notice, printed beneath the picture. The same arguments always give the
+    same bytes.
     """
     uris: dict[str, str] = {}
     for palette in (DARK, LIGHT):  # the light one last: it is what is measured below, and handed on
