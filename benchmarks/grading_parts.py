@@ -20,36 +20,39 @@ from softlookup_grader.workers.making import make_examiner
 
 INSIDE = "the student's code"
 CLOCKS = {
-    "reading the hand-in": ("grading.course.hand_ins:read_submission", "grading.judging.examine:rebuild"),
+    "reading the hand-in": (
+        "softlookup_grader.course.hand_ins:read_submission",
+        "softlookup_grader.judging.examine:rebuild",
+    ),
     "starting and ending the sandbox": (
-        "grading.judging.forks:Sandbox.session",
-        "grading.sandbox.outside.session:SubmissionSession.close",
+        "softlookup_grader.judging.forks:Sandbox.session",
+        "softlookup_grader.sandbox.session:SubmissionSession.close",
     ),
-    INSIDE: ("grading.sandbox.inside.frames:Channel.receive",),
+    INSIDE: ("softlookup_inside.sandbox.frames:Channel.receive",),
     "calls over the channel": (
-        "grading.sandbox.outside.session:SubmissionSession._asked",
-        "grading.sandbox.outside.session:SubmissionSession.ask",
+        "softlookup_grader.sandbox.session:SubmissionSession._asked",
+        "softlookup_grader.sandbox.session:SubmissionSession.ask",
     ),
-    "judging": ("grading.judging.running:SubmissionRun._check",),
-    "naming mistakes": ("checking.judge:diagnose",),
-    "the graded notebook": ("grading.judging.examine:graded_notebook",),
+    "judging": ("softlookup_grader.judging.running:SubmissionRun._check",),
+    "naming mistakes": ("softlookup_judge.checking.judge:diagnose",),
+    "the graded notebook": ("softlookup_grader.judging.examine:graded_notebook",),
     "the ledger": (
-        "grading.run.keeping:Shelf.store",
-        "grading.run.ledger:Ledger.add",
-        "grading.run.ledger:Ledger.mark_entered",
+        "softlookup_grader.run.keeping:Shelf.store",
+        "softlookup_grader.run.ledger:Ledger.add",
+        "softlookup_grader.run.ledger:Ledger.mark_entered",
     ),
     "the gradebook": (
-        "grading.run.writer:GradebookWriter.enter_all",
-        "grading.run.writer:GradebookWriter.refresh_penalties",
+        "softlookup_grader.run.writer:GradebookWriter.enter_all",
+        "softlookup_grader.run.writer:GradebookWriter.refresh_penalties",
     ),
-    "autograded/": ("grading.course.autograded:Autograded.write",),
-    "the report": ("grading.run.keeping:Keeper.report",),
+    "autograded/": ("softlookup_grader.course.autograded:Autograded.write",),
+    "the report": ("softlookup_grader.run.keeping:Keeper.report",),
     "the start, once for a class": (
-        "grading.judging.examine:SandboxExaminer.__init__",
-        "grading.judging.running:Assignment.questions",
+        "softlookup_grader.judging.examine:SandboxExaminer.__init__",
+        "softlookup_grader.judging.running:Assignment.questions",
     ),
 }
-"""The parts, each with its functions: the module below softlookup, and the name in it."""
+"""The parts, each with its functions: the module, and the name in it."""
 
 AROUND = "around it in the sandbox"
 REST = "the rest"
@@ -94,7 +97,7 @@ def _clocks() -> Iterator[_Clocks]:
             for place in places:
                 module, _, name = place.partition(":")
                 *path, last = name.split(".")
-                holder: Any = importlib.import_module(f"softlookup.{module}")
+                holder: Any = importlib.import_module(module)
                 for attribute in path:
                     holder = getattr(holder, attribute)
                 function = getattr(holder, last)

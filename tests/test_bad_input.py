@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from softlookup_command import main
+from softlookup_command.commands import main
 
 
 @pytest.mark.parametrize(

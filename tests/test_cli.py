@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from click.testing import CliRunner, Result
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_course.samples.handins import answers, filled
 from softlookup_judge import tasks
 from softlookup_judge.authoring import find_root, read_solution
@@ -58,7 +58,7 @@ def test_help_lists_what_there_is_and_nothing_else() -> None:
 
 def test_help_loads_neither_torch_nor_matplotlib() -> None:
     code = (
-        "import sys\nfrom softlookup_command import main\n"
+        "import sys\nfrom softlookup_command.commands import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
         "print(sorted({'torch', 'matplotlib', 'nbgrader', 'rich'} & set(sys.modules)))"
     )

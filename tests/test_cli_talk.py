@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import softlookup.model
-from softlookup_command import main
+from softlookup_command.commands import main
 
 
 def call(*words: object) -> Result:
@@ -73,7 +73,7 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(chat, tmp_path: Path) -> N
 def test_without_the_package_it_says_what_to_install(monkeypatch) -> None:
     import importlib.metadata
 
-    from softlookup.model.published.families import smollm2
+    from softlookup.model.published import smollm2
 
     def missing(name: str) -> None:
         raise importlib.metadata.PackageNotFoundError(name)

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import softlookup
-
-LIB = Path(softlookup.__file__).parent
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = (LIB, ROOT / "benchmarks", ROOT / "attacks")
+LIB = ROOT / "lib"
+FOLDERS = (*LIB.glob("*/softlookup*"), ROOT / "benchmarks", ROOT / "attacks")
 MODULES = sorted((path for folder in FOLDERS for path in folder.rglob("*.py")), key=str)
 _SECTION = r"\n[ ]*{}:\n((?:[ ]+\S.*\n|[ ]*\n)+)"
 _IMPORT = re.compile(r"^[\s>.`]*(from softlookup[\w.]* import [\w, ]+|import softlookup[\w.]*)", re.M)
@@ -132,7 +130,11 @@ def test_docstrings_name_what_is_there():
 
 @pytest.mark.parametrize("path", [path for path in MODULES if ">>> " in path.read_text("utf-8")], ids=lambda p: p.stem)
 def test_examples_in_docstrings_give_what_they_say(path):
-    parts = path.relative_to(LIB.parent if path.is_relative_to(LIB) else ROOT).with_suffix("").parts
+    parts = (
+        path.relative_to(LIB).with_suffix("").parts[1:]
+        if path.is_relative_to(LIB)
+        else path.relative_to(ROOT).with_suffix("").parts
+    )
     result = doctest.testmod(import_module(".".join(parts).removesuffix(".__init__")))
     assert result.attempted and not result.failed
 

@@ -43,7 +43,7 @@ def test_markdown_table_has_one_row_for_each_letter_and_no_stray_column():
 def test_shape_suffixes_of_the_library_use_letters_of_the_legend_or_say_what_theirs_mean(package):
     """``q_BNTH`` names its axes; besides M (columns of any matrix) and 1, a file may explain letters of its own."""
     all_suffixes, strangers = set(), {}
-    for path in (PACKAGE / package).glob("*.py"):
+    for path in (PACKAGE / package).rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         suffixes = set(re.findall(r"\b[a-z]+(?:_[a-z]+)*_([A-Z][A-Z0-9]*|1)\b", text))
         match = re.search(

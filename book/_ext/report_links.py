@@ -4,7 +4,6 @@
 shipped, it leads to a page of this book that says what to send, and has the words ready to be copied.
 """
 
-import importlib.metadata
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,8 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
+
+from softlookup_inside import version_of
 
 OWN_PAGE = "book/mistakes"
 PLACES = {"title", "body"}
@@ -57,12 +58,8 @@ def filled(address: str, page: str, path: str, build: str) -> str:
 
 def build_of(config: Config, root: Path) -> str:
     """Name this build: the library's version, and the first digits of a hash of it and of the measured figures."""
-    try:
-        version = importlib.metadata.version("softlookup")
-    except importlib.metadata.PackageNotFoundError:
-        version = "?"
     used = Project(root, getattr(config, "softlookup_package", "softlookup")).everything
-    return f"{version}-{used[:12]}"
+    return f"{version_of('softlookup')}-{used[:12]}"
 
 
 def add_link(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_judge.authoring import find_root, make_release, read_solution
 from softlookup_judge.authoring.assemble import BLANK, CAPSTONE, AssembleError, assemble, origins
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from prose import ROOT
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_course.samples.handins import answers, filled
 from softlookup_grader.course import by_hand, collected, groups, releasing, staging, terms
 from softlookup_grader.course.folder import CONFIG_NAME

@@ -66,7 +66,8 @@ def drawn_on(chapter):
         for page in (ROOT / "book").glob(f"{chapter:02}_*.md")
         for cell in re.findall(r"```\{code-cell\}.*?\n```", page.read_text(encoding="utf-8"), re.S)
     )
-    pictures = {f"softlookup_course.figures.{name}" for name in re.findall(r"(?<!softlookup\.)\bfigures\.(\w+)", code)}
+    names = re.findall(r"(?<!softlookup_course\.)\bfigures\.(\w+)", code)
+    pictures = {f"softlookup_course.figures.{name}" for name in names}
     known = ((name, getattr(widgets, name)) for name in widgets.__all__)
     classes = {name for name, obj in known if isinstance(obj, type) and issubclass(obj, InteractiveFigure)}
     return pictures, {f"softlookup_course.widgets.{name}" for name in classes & set(re.findall(r"\w+", code))}

@@ -200,7 +200,7 @@ def test_guide_leaves_few_blocks_out_and_says_why(page: str):
 
 
 def test_guide_has_every_command_of_an_instructor():
-    from softlookup_command import main
+    from softlookup_command.commands import main
 
     guide = " ".join([*PAGES.values(), OWN_TASK, PLAN])
     others = set("check hint quiz exercises train train-writer bench assemble lab plan progress read talk tune".split())

@@ -44,7 +44,7 @@ def test_command_refuses_in_a_sentence_where_there_is_no_browser(monkeypatch):
     from click.testing import CliRunner
 
     import benchmarks.site
-    from softlookup_command import main
+    from softlookup_command.commands import main
 
     def missing(root, quick):
         raise NoBrowser("pages are measured in a browser, and there is none here")

@@ -218,7 +218,7 @@ def test_no_rare_word_is_a_slip_of_a_common_one():
     counted, where = words()
     known = Counter(counted)
     code = [path for name in ("lib", "benchmarks", "attacks", "solutions") for path in (ROOT / name).rglob("*.py")]
-    rows = (ROOT / "lib" / "softlookup" / "slide_audit").glob("*.toml")
+    rows = (ROOT / "lib" / "course" / "softlookup_course" / "slide_audit").glob("*.toml")
     for path in [*code, *rows, *ROOT.glob("*.md")]:
         known.update(re.findall(r"[A-Za-z]+", path.read_text(encoding="utf-8")))
     assert {f"{where[word]}: {word}": near for word, near in slips(counted, known).items()} == {}

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.strangers import ANSWERS, bench_strangers, read_answers, tally, verdict_on
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_judge import get_task
 from softlookup_judge.mistakes import habits
 from softlookup_judge.naming.diagnose import OTHER_VARIANT

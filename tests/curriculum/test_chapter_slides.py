@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_course.curriculum import export
 from softlookup_course.curriculum.slides import cleaned, said_values, slides_notebook
 from softlookup_course.curriculum.vendored import checkout, copy_parts, vendored

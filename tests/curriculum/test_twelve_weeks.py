@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_course.curriculum import needed, term
 from softlookup_course.curriculum.sessions import START_MINUTES, taught_minutes
 from softlookup_course.curriculum.term import HOME_MINUTES, LEFT_OUT, SESSION_MINUTES, TERM_CHAPTERS, term_command

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_course.exam import (
     ExamError,
     draw_sheet,
@@ -235,7 +235,7 @@ def test_printed_sheet_has_no_seed_and_no_path_and_every_question_on_one_page(tm
 def test_exam_of_a_course_keeps_to_its_chapters_and_tasks(tmp_path):
     from click.testing import CliRunner
 
-    from softlookup_command import main
+    from softlookup_command.commands import main
     from softlookup_course.commands.exams import drawn
     from softlookup_course.exam.bank import QUESTIONS
 

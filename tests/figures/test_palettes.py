@@ -80,7 +80,7 @@ def test_heat_maps_grow_steadily_away_from_the_page(palette):
 
 
 ROOT = Path(__file__).resolve().parents[2]
-WIDGETS = ROOT / "lib" / "softlookup" / "widgets"
+WIDGETS = ROOT / "lib" / "course" / "softlookup_course" / "widgets"
 STYLES = [*sorted(WIDGETS.glob("*.css")), ROOT / "book" / "_live" / "live.css"]
 MIXED = re.compile(
     r"color-mix\(in srgb, rgb\(var\(--slf-(\w+)\)\) calc\(var\(--[\w-]+(?:, 0)?\) \* (\d+)%\), (?:var\(--slf-)?(\w+)"

@@ -9,7 +9,7 @@ from fake_grader import here
 from paper_class import enter, hand_in, in_class, paper_course
 from small_class import NAME
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError
 from softlookup_grader.course.deadlines import accommodate, deadlines, extend, set_due, set_start, settle
 from softlookup_grader.course.releasing import Choices, Released

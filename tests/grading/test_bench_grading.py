@@ -13,7 +13,7 @@ from small_class import NAME, ROOT
 from benchmarks.grading import honest
 from benchmarks.grading_floor import floor
 from benchmarks.grading_parts import AROUND, CLOCKS, _Clocks
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_course.samples.handins import answers, filled
 
 
@@ -72,4 +72,4 @@ def test_bench_grading_gives_a_record_with_a_ratio_and_the_same_scores(tmp_path)
 def test_every_part_names_functions_that_there_are():
     for names in CLOCKS.values():
         for module, attributes in (name.split(":") for name in names):
-            assert attrgetter(attributes)(import_module(f"softlookup.{module}")), f"{module}: {attributes}"
+            assert attrgetter(attributes)(import_module(module)), f"{module}: {attributes}"

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from sandbox_tools import NEEDS_SANDBOX
 
 from benchmarks.siege import _all_graded, _lost
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader.data.records import GRADED, REFUSED, Record, Report
 from softlookup_grader.data.work import Limits
 

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from paper_class import enter, full, paper_course
 from small_class import NAME
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import CourseError
 from softlookup_grader.course.by_hand import COMMENTS, comment, saved_comments, share_out
 from softlookup_grader.forgetting import forget

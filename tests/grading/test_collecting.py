@@ -25,7 +25,7 @@ from nbgrader.api import Student
 from paper_class import hand_in, in_class, paper_course
 from small_class import NAME
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError
 from softlookup_grader.course import collected as record
 from softlookup_grader.course.collected import COLLECTED, NOTHING, UNREADABLE, arrivals, summary

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from failing import DEAD, DONE, FULL, KILLED, REFUSED, chosen, differences, restore, run_failing, snapshot_of
 from fake_grader import here
 
-from softlookup_command import by_audience, main
+from softlookup_command.commands import by_audience, main
 from softlookup_grader import Course
 from softlookup_grader.course.collected import COLLECTED, Arrival, Arrivals, keep
 from softlookup_grader.run import engine

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from paper_class import paper_course
 from small_class import NAME
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError
 from softlookup_grader.course.collected import UNREADABLE, arrivals
 from softlookup_grader.course.inbox import handed_in_at

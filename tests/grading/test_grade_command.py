@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError, Record, Report, TaskMark
 from softlookup_grader.data.work import Graded
 from softlookup_grader.reports.table import LiveProgress, as_text

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import GradeRequest, grade_assignment
 
 pytestmark = NEEDS_SANDBOX

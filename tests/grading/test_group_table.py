@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from paper_class import in_class, paper_course
 from small_class import NAME
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError
 from softlookup_grader.course.groups import names_in, set_table, tables
 from softlookup_grader.data.tables import Table

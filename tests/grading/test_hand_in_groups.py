@@ -14,7 +14,7 @@ from fake_grader import here
 from paper_class import in_class
 from small_class import NAME, ROOT
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError, Report, new_course
 from softlookup_grader.course.by_hand import share_out
 from softlookup_grader.course.collected import UNREADABLE, Arrival, Arrivals, Standing, keep, summary

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from click.testing import CliRunner, Result
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course
 from softlookup_grader.course.personal import place
 from softlookup_judge.authoring import find_root

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from softlookup_command import shared
+from softlookup_grader.commands import shared
 from softlookup_grader.course.grade_sheet import CellGrade, SheetRow
 from softlookup_grader.course.notebooks import help_of
 from softlookup_grader.reports.help_asked import less_help

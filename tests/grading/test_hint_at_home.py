@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from IPython.core.interactiveshell import InteractiveShell
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_course.at_home.validate import CheckOutcome
 from softlookup_course.samples.handins import answers, filled
 from softlookup_inside.sandbox.shell import CellShell
@@ -80,7 +80,7 @@ def desk_with_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
 def desk(desk_with_kernels: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """A desk whose notebooks run in this process: a kernel takes seconds to start, and a test asks for several."""
     for module in ("validate", "hint_at_home"):
-        monkeypatch.setattr(f"softlookup_grader.{module}.execute", run_here)
+        monkeypatch.setattr(f"softlookup_course.at_home.{module}.execute", run_here)
     return desk_with_kernels
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from paper_class import enter, full, hand_in, in_class, paper_course, record, write_report
 from small_class import NAME
 
-from softlookup_command import by_audience, main
+from softlookup_command.commands import by_audience, main
 from softlookup_grader import Course
 
 Run = Callable[..., Result]

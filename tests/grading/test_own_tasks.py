@@ -11,7 +11,7 @@ from fake_grader import judged_here
 from own_course import ROOT, TEXTS, WRONG, own_texts, released
 from sandbox_tools import NEEDS_SANDBOX
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError
 from softlookup_grader.judging.examine import SandboxExaminer
 from softlookup_grader.reports.explaining import explain

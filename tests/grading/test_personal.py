@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from fake_grader import judged_here
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course, GradeRequest, grade_assignment
 from softlookup_grader.course.personal import own_release, place, whose
 from softlookup_grader.data.work import RunSettings, parted, with_release

@@ -13,7 +13,7 @@ from sandbox_tools import NEEDS_SANDBOX
 from small_class import ROOT
 
 from benchmarks.nbgrader_autograde import STOCK
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course, GradeRequest, grade_assignment, new_course
 from softlookup_grader.judging.plain_tests import score_test
 from softlookup_grader.sandbox.ends import RunEnd

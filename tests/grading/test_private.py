@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from fake_grader import here
 from small_class import NAME, ROOT, write_course
 
-import softlookup_command as cli
+from softlookup_command import commands as cli
 from softlookup_course.samples.handins import answers, filled
 from softlookup_grader import GradeRequest, grade_assignment, new_course
 from softlookup_grader.commands.shared import keep_private

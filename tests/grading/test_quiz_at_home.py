@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from small_class import NAME, ROOT
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_course.at_home import quiz_at_home
 from softlookup_course.at_home.quiz_at_home import home_questions
 from softlookup_course.samples.handins import answers, filled

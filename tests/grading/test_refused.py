@@ -14,7 +14,7 @@ from paper_class import enter, full, in_class, paper_course, record, write_repor
 from small_class import NAME, ROOT
 from test_exports import CANVAS, MOODLE, fill_canvas, fill_moodle, line, rows
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course, Record
 from softlookup_grader.course.collected import COLLECTED, UNREADABLE, Arrival, Arrivals, keep
 from softlookup_grader.course.grade_sheet import read_sheet

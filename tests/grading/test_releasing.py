@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from failing import differences, snapshot_of
 from fake_grader import here
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course, GradeRequest, grade_assignment
 from softlookup_grader.course import staging
 from softlookup_grader.course.releasing import RECORD, REPLACED

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from paper_class import in_class, paper_course
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError
 from softlookup_grader.data.tables import Table, read_table
 from softlookup_grader.platforms.roster import enter, read_roster

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from click.testing import CliRunner, Result
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_course.giving_out.solutions import Solutions, make_solutions
 from softlookup_grader import Course, CourseError, Record, Report, TaskMark
 from softlookup_grader.data.records import GRADED, MISSING

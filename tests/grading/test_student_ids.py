@@ -13,7 +13,7 @@ from paper_class import hand_in, in_class, record, write_report
 from rich.console import Console
 from small_class import NAME, ROOT
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError, Report, new_course
 from softlookup_grader.course.grade_sheet import read_sheet
 from softlookup_grader.data.records import Record

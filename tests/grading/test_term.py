@@ -37,7 +37,7 @@ from term import (
     write_zip,
 )
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_course.samples.handins import answers
 from softlookup_grader import Course
 from softlookup_judge.authoring import draw_variants, read_solution

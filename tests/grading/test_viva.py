@@ -11,7 +11,7 @@ from paper_class import hand_in, paper_course, write_submission
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_course.samples.handins import answers, filled
 from softlookup_course.viva import pages
 from softlookup_course.viva.questions import EDIT, LETTERS, RESULT, VALUE, VivaQuestion, questions_on

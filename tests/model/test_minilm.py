@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from softlookup.model.published.families import minilm
+from softlookup.model.published import minilm
 from softlookup.model.published.minilm import load_minilm
 
 

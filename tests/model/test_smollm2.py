@@ -11,7 +11,8 @@ import torch
 
 from softlookup.model.decoding.fast_step import FastStep
 from softlookup.model.decoding.generate import generate
-from softlookup.model.published.families import llama_config, llama_weights, smollm2
+from softlookup.model.published import smollm2
+from softlookup.model.published.families import llama_config, llama_weights
 from softlookup.model.published.gguf_files import GgufFile, read_gguf
 from softlookup.model.published.smollm2 import (
     checked_file,

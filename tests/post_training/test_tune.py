@@ -13,7 +13,7 @@ from softlookup.model.whole.weights import CheckpointError, read_tensors
 from softlookup.post_training.tune import TuneSettings, answer_loss, answer_loss_of, learning_rate, tune
 from softlookup.post_training.tune_data import ExampleBatches, hold_out, read_examples
 from softlookup.training.loop import Progress
-from softlookup_command import main
+from softlookup_command.commands import main
 from tests.odd_files import TEXTS, odd_fields, refusal
 from tests.post_training.tiny_folder import write_tiny_folder
 

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
-from softlookup_command import main
+from softlookup_command.commands import main
 from softlookup_course.progress.assistants import assistants_files
 from softlookup_course.progress.report import SCRIPT
 from softlookup_course.progress.workplace import (

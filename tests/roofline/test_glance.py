@@ -16,7 +16,7 @@ from softlookup.describing.read_layers import DECODERS
 from softlookup.roofline import config_json
 from softlookup.roofline.config_json import QUOTED
 from softlookup.roofline.glance import LONG, diagram, formulas, glance, glance_text, repeats
-from softlookup_command import main
+from softlookup_command.commands import main
 
 MEASURED = Path(__file__).parents[2] / "book" / "measured"
 GPT_OSS = """gpt_oss: 24 layers, width 2,880

@@ -16,7 +16,7 @@ from softlookup.roofline import (
     plan,
     planner_sizes,
 )
-from softlookup_command import main
+from softlookup_command.commands import main
 
 QWEN = config_json.QUOTED["Qwen3 30B-A3B"]
 

@@ -186,7 +186,7 @@ def test_errors_of_the_committed_run_follow_from_its_points(full_run):
 def test_command_writes_the_record_and_refuses_a_device_that_is_not_there(tmp_path):
     from click.testing import CliRunner
 
-    from softlookup_command import main
+    from softlookup_command.commands import main
 
     file = tmp_path / "roofline.json"
     done = CliRunner().invoke(main, ["bench", "roofline", "--quick", "--json", str(file)])

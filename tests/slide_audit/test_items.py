@@ -125,7 +125,7 @@ def test_a_row_that_cannot_be_computed_is_refused_by_its_name(row, message):
 
 
 def test_every_file_of_rows_is_read():
-    folder = ROOT / "lib" / "softlookup" / "slide_audit"
+    folder = ROOT / "lib" / "course" / "softlookup_course" / "slide_audit"
     assert {path.stem for path in folder.glob("*.toml")} == set(MODULES)
 
 

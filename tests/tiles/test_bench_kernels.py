@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from benchmarks import kernels as bench
 from benchmarks.harness import measured
 from softlookup import tiles
-from softlookup_command import main
+from softlookup_command.commands import main
 from tests.tiles.twice import COMPILED, import_triton
 
 COMMITTED = json.loads((Path(bench.ROOT) / "book" / "measured" / "kernels.json").read_text(encoding="utf-8"))

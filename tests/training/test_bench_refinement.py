@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.refinement import CONTROLS, PAIRS, bench_refinement
-from softlookup.model.published.families import minilm
-from softlookup_command import main
+from softlookup.model.published import minilm
+from softlookup_command.commands import main
 
 KEPT = json.loads((Path(__file__).resolve().parents[2] / "book" / "measured" / "refinement.json").read_text("utf-8"))
 

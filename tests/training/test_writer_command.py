@@ -21,7 +21,7 @@ from softlookup.training.recipe import WriterRecipe
 from softlookup.training.windows import WindowBatches
 from softlookup.training.writer_command import train_writer_command
 from softlookup.training.writing import hold_out
-from softlookup_command import main
+from softlookup_command.commands import main
 
 TINY = WriterRecipe(
     vocab_size=90, d_model=16, n_heads=2, n_kv_heads=1, n_layers=1, d_hidden=24, max_length=12, rows=4, peak=5e-3,

@@ -1,5 +1,5 @@
 """``python -m softlookup_command``."""
 
-from softlookup_command import main
+from softlookup_command.commands import main
 
 main()

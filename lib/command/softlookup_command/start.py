@@ -10,7 +10,7 @@ def main() -> None:
     Python is not there on this operating system. A missing module of the library itself keeps its traceback.
     """
     try:
-        from softlookup_command import main as commands
+        from softlookup_command.commands import main as commands
 
         commands()
     except ModuleNotFoundError as error:

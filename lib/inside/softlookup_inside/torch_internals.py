@@ -33,7 +33,7 @@ _FOR_GATES = (
 
 @functools.cache
 def dispatcher() -> Any:
-    """The part of torch by which its operations are led past gates (``checking/inside/gates.py``).
+    """The part of torch by which its operations are led past gates (``asking/gates.py``).
 
     RuntimeError if this torch lacks a name of it: without gates a forbidden function would pass for an answer.
     """
@@ -49,7 +49,7 @@ def dispatcher() -> Any:
 
 @functools.cache
 def dispatch_mode() -> Any:
-    """The class whose instances see each operation of torch, to count products (``checking/inside/products.py``).
+    """The class whose instances see each operation of torch, to count products (``asking/products.py``).
 
     RuntimeError if this torch has none.
     """

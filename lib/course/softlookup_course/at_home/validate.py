@@ -216,7 +216,7 @@ def rebuilt_at(path: Path, catalogue: Catalogue | None = None) -> Rebuilt:
 
 def _imported(notebook: NotebookNode) -> Iterator[str]:
     """Sentences on packages that answers import and a grader may lack."""
-    usual = {"softlookup", "numpy", "torch", *sys.stdlib_module_names}
+    usual = {"softlookup", "softlookup_course", "numpy", "torch", *sys.stdlib_module_names}
     usual |= {name for cell in notebook.cells if not is_solution(cell) for name in _modules(cell)}
     for cell in notebook.cells:
         if is_solution(cell) and (more := sorted(set(_modules(cell)) - usual)):

@@ -20,7 +20,7 @@ _TAGS = re.compile(r":tags: *\[(.*)\]")
 _ONE_WORD = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$|\{glue:\w+\}`[^`]*`", re.DOTALL)
 _NO_WORDS = re.compile(r"\{[\w:]+\}(?=`)|\]\([^)]*\)|^\([\w-]+\)=$|^\|[ :|-]+\|$", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z0-9][\w'-]*")
-_WIDGETS = re.compile(r"^from softlookup\.widgets import (\([^)]*\)|.*)$", re.MULTILINE)
+_WIDGETS = re.compile(r"^from softlookup_course\.widgets import (\([^)]*\)|.*)$", re.MULTILINE)
 _MATERIAL = {"Choice", "Example", "LayerExample", "Learned", "Look", "Picture", "Sizes", "Store"}
 """Names of ``softlookup_course.widgets`` that figures are made of."""
 

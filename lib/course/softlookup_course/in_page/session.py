@@ -50,7 +50,10 @@ MOST_PRINTED = 10_000
 OLDEST = (3, 11)
 """The Python that notebooks may be graded with: newer syntax is an error in a page, too."""
 
-_KEPT = ("builtins", "json", "math", "numpy", "softlookup", "warnings")
+_KEPT = (
+    *("builtins", "json", "math", "numpy", "warnings"),
+    *("softlookup", "softlookup_course", "softlookup_inside", "softlookup_judge"),
+)
 """Packages that are put back as they were before each check."""
 
 

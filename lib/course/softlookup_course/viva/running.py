@@ -1,7 +1,7 @@
 """Runs a student's functions and small edits of them in the sandbox, twice, and keeps what came out both times.
 
 Nothing of a submission, and no edit of it, runs anywhere else. What comes back are arrays and failures that
-``sandbox/outside/session.py`` has checked; only what two runs in two processes agree on is kept.
+``softlookup_grader.sandbox.session`` has checked; only what two runs in two processes agree on is kept.
 """
 
 import time

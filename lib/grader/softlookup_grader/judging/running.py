@@ -1,7 +1,7 @@
 """The stages run and judge: a submission's cells in the sandbox, and the judge outside at each check.
 
 The judge holds tasks, oracles, seed and points. The sandbox holds the student's cells and the probe. Between them go
-frames (sandbox/inside/frames.py).
+frames (softlookup_inside/sandbox/frames.py).
 """
 
 import sys

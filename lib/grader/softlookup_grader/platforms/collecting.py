@@ -2,7 +2,7 @@
 
 What came in for one person is looked at together, and the one notebook of the assignment among it is taken, whatever it
 is called. Nobody's file decides where a file is written, whose it is, or whether the others' are collected. How it went
-is kept for the whole class (grading/course/collected.py).
+is kept for the whole class (grader/course/collected.py).
 """
 
 import os

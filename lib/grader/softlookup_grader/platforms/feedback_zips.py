@@ -1,7 +1,7 @@
 """Feedback as the zip files that Moodle and Canvas take back, for a whole class at once.
 
 Both find a student by the name that they gave to the submitted file, so the names come from the record of what was
-collected (grading/course/collected.py).
+collected (grader/course/collected.py).
 
 Source: Moodle, mod/assign/feedback/file/importziplib.php: a part of the path that begins with
 "NAME_PARTICIPANT_assignsubmission_file" names the student, and what follows is the file's name. Canvas,

@@ -210,7 +210,7 @@ class Zygote:
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the zygote
         there = stage if bare else Path("/softlookup")
         python = [sys.executable, *_PLAINLY] if bare else sandboxed(stage)
-        script = str(there / "softlookup/grading/sandbox/inside/zygote.py")
+        script = str(there / "softlookup_inside/sandbox/zygote.py")
         record = json.dumps({"modules": list(modules), "forbidden": [list(names) for names in forbidden]})
         fd = zygote_end.fileno()
         try:

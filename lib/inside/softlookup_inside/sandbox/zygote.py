@@ -202,6 +202,7 @@ def load(modules: list[str]) -> None:
         torch.manual_seed(0)  # looks for accelerators when it is called first
     if "softlookup" in sys.modules:
         _ = sys.modules["softlookup"].__version__  # looked up in the package's metadata, and kept
+        _ = sys.modules["softlookup"].check  # what stands for the judge
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(0)  # a part of numpy that is imported when it is asked for
 

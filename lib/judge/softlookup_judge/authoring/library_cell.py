@@ -20,7 +20,7 @@ SAYS = """\
 try:
     from softlookup import __version__, check
 except ModuleNotFoundError as missing:
-    if missing.name != "softlookup":
+    if not str(missing.name).startswith("softlookup"):
         raise
     raise ModuleNotFoundError(
         "softlookup is not installed where this notebook runs: in the course's folder, run `make setup` and then "
