@@ -1,4 +1,4 @@
-"""Training a GPT-2: ``softlookup bench gpt2`` beside plain torch, ``softlookup bench precision`` in other formats.
+"""Training a GPT-2 beside plain torch: ``softlookup bench gpt2``.
 
 The same weights, batches and optimizer, one way after the other: tokens a second, the most memory that was taken, and
 the loss of each step. The text is drawn: half of the tokens follow from the one before, so that there is something to
@@ -8,12 +8,10 @@ learn.
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -24,10 +22,7 @@ from benchmarks.harness import benchmark, machine
 from benchmarks.kept_runs import KeptRuns
 from benchmarks.measures import wait
 from softlookup.model.whole.language import DecoderLM
-from softlookup.training.captured import CapturedStep, make_capturable, recorder_for, set_rate
 from softlookup.training.fast import quick_dtype
-from softlookup.training.float8 import Float8Products
-from softlookup.training.master_weights import MasterWeights
 from softlookup.training.plain_loss import PlainLoss
 
 
@@ -56,43 +51,21 @@ _CPU = _Plan(vocab_size=8192, width=256, n_heads=4, n_layers=4, length=256, rows
 
 @dataclass(frozen=True)
 class TrainingWay:
-    """How a model is trained. Weights and products are in float32 where nothing else is said.
+    """How a model is trained: weights are in float32, products in the device's quickest dtype, by autocast.
 
     Attributes:
         name: What it is called.
         course: Whether the model and its loss are this library's, or the peer's.
         compiled: Whether torch compiles it.
-        products: The dtype that autocast takes, or "float8" for float8 products under bfloat16; None without.
-        weights: What the model's weights are kept in: "float32", "bfloat16", or "both", with copies in float32.
-        captured: Whether a step is recorded and replayed.
-        by_layer: Whether torch compiles a layer once for all of them, in seconds, and not the whole model.
-        tf32: Whether products of float32 may be rounded to TF32, as a GPU does soonest.
     """
 
     name: str
     course: bool = True
     compiled: bool = True
-    products: str | None = "bfloat16"
-    weights: str = "float32"
-    captured: bool = False
-    by_layer: bool = False
-    tf32: bool = False
 
 
 _TORCH = TrainingWay("torch", course=False)
 _COURSE = TrainingWay("softlookup")
-_FASTEST = TrainingWay(
-    "softlookup, bfloat16 weights with float32 copies, recorded", products=None, weights="both", captured=True
-)
-_PRECISIONS = (
-    TrainingWay("float32", products=None),
-    TrainingWay("float32, products in TF32", products=None, tf32=True),
-    TrainingWay("float16 by autocast, a loss scale", products="float16"),
-    TrainingWay("bfloat16 by autocast"),
-    TrainingWay("bfloat16 weights with float32 copies", products=None, weights="both"),
-    TrainingWay("bfloat16 weights alone", products=None, weights="bfloat16"),
-    TrainingWay("float8 products, else bfloat16 by autocast", products="float8"),
-)
 
 
 @dataclass(frozen=True)
@@ -122,15 +95,6 @@ class GPT2Training:
     runs: tuple[RunSpeed, ...]
 
 
-@dataclass(frozen=True)
-class Precisions:
-    """The same training in other number formats; last losses are means over the last ten steps."""
-
-    tokens_per_step: int
-    parameters: int
-    runs: tuple[RunSpeed, ...]
-
-
 Loss = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -142,12 +106,24 @@ def bench_gpt2(
     runs_file: Path | None = None,
     say: Callable[[str], None] | None = None,
 ) -> GPT2Training:
-    """Train plain torch's GPT-2 and ours on the same batches, as they are, compiled, and in the fastest way."""
+    """Train plain torch's GPT-2 and ours on the same batches, as they are and compiled.
+
+    Args:
+        plan: The sizes.
+        device: Where.
+        runs_file: A file for the runs that are done: an interrupted bench goes on from there.
+        say: Takes a line about each run.
+
+    Returns:
+        The record.
+    """
     dtype = quick_dtype(device)
-    ways = [replace(_TORCH, compiled=False), replace(_COURSE, compiled=False), _TORCH, _COURSE, _FASTEST]
-    if dtype == torch.float32:
-        ways = [replace(way, products=None, weights="float32") for way in ways]
-    runs = _runs(ways, (2, 4, 3, 0, 1), plan, device, runs_file, say)
+    ways = [replace(_TORCH, compiled=False), replace(_COURSE, compiled=False), _TORCH, _COURSE]
+    one_by_one = KeptRuns(runs_file, f"{plan} on {machine(device)}, torch {torch.__version__}", say)
+    # The figures that matter most come first, should the time end.
+    by_way = {way: RunSpeed(**one_by_one.do(repr(way), partial(_measured, way, plan, device))) for way in ways[::-1]}
+    one_by_one.done()
+    runs = [by_way[way] for way in ways]
     peer, course = runs[2], runs[-1]
     differences = [abs(a - b) for a, b in zip(peer.losses, course.losses, strict=True)]
     return GPT2Training(
@@ -161,121 +137,43 @@ def bench_gpt2(
     )
 
 
-@benchmark("precision", _CPU, quick=_QUICK, cuda=_Plan(steps=100), cuda_quick=_QUICK)
-def bench_precision(
-    plan: _Plan,
-    *,
-    device: str = "cpu",
-    runs_file: Path | None = None,
-    say: Callable[[str], None] | None = None,
-) -> Precisions:
-    """Train our GPT-2 on the same batches in all number formats that torch knows here."""
-    ways = [replace(way, by_layer=True) for way in _PRECISIONS]
-    runs = _runs(ways, range(len(ways))[::-1], plan, device, runs_file, say)
-    ends = [run.losses[-10:] for run in runs]
-    runs = [replace(run, last_loss=sum(end) / len(end)) for run, end in zip(runs, ends, strict=True)]
-    return Precisions(plan.rows * plan.length, _count(plan), tuple(runs))
-
-
-def _runs(
-    ways: Sequence[TrainingWay],
-    order: Iterable[int],
-    plan: _Plan,
-    device: str,
-    runs_file: Path | None,
-    say: Callable[[str], None] | None,
-) -> list[RunSpeed]:
-    """Measure all ways, in an order in which the figures that matter most come first, should the time end."""
-    one_by_one = KeptRuns(runs_file, f"{plan} on {machine(device)}, torch {torch.__version__}", say)
-    runs = {
-        place: RunSpeed(**one_by_one.do(repr(ways[place]), partial(_measured, ways[place], plan, device)))
-        for place in order
-    }
-    one_by_one.done()
-    return [runs[place] for place in range(len(ways))]
-
-
 def _count(plan: _Plan) -> int:
     with torch.device("meta"):
         return sum(p.numel() for p in _peer(plan, "meta").parameters())
 
 
 class _Trainer:
-    """A model, its optimizer and its loss, and a step in two halves."""
+    """A model, its optimizer and its loss."""
 
     def __init__(self, way: TrainingWay, plan: _Plan, device: str) -> None:
-        self.way = way
         peer = _peer(plan, device)
         model: nn.Module = same_in_ours(peer) if way.course else peer
-        del peer
-        self.copies = MasterWeights(model) if way.weights == "both" else None
-        if way.weights == "bfloat16":
-            model.bfloat16()
-        self.parameters = list(model.parameters()) if self.copies is None else self.copies.masters
-        self.left_in = list(model.parameters())
+        self.parameters = list(model.parameters())
         self.optimizer = torch.optim.AdamW(self.parameters, lr=0.0, betas=(0.9, 0.95), weight_decay=0.1, fused=True)
-        # The scale of float16's losses doubles every so often, and is halved when a gradient overflows.
-        self.scaler = torch.amp.GradScaler(device, enabled=way.products == "float16")
         self.loss = _loss(model, way)
-        self.taken: _Trainer | CapturedStep = self
-        if way.captured:
-            make_capturable(self.optimizer)
-            self.taken = CapturedStep(self.gradients, self.apply, self.parameters, recorder_for(torch.device(device)))
-
-    def gradients(self, inputs: Tensor, labels: Tensor) -> tuple[Tensor]:
-        """Leave the gradients, clipped, and give the loss."""
-        for parameter in self.left_in:
-            parameter.grad = None
-        with self._formats(inputs.device.type):
-            loss = self.loss(inputs, labels)
-        self.scaler.scale(loss).backward()
-        if self.copies is not None:
-            self.copies.take_gradients()
-        self.scaler.unscale_(self.optimizer)
-        nn.utils.clip_grad_norm_(self.parameters, 1.0)
-        return (loss.detach(),)
-
-    def apply(self) -> None:
-        """Change the weights."""
-        self.scaler.step(self.optimizer)
-        self.scaler.update()
-        if self.copies is not None:
-            self.copies.give_back()
+        self.in_half = quick_dtype(device) == torch.bfloat16
 
     def step(self, inputs: Tensor, labels: Tensor, rate: float) -> Tensor:
         """Train on a batch, and give its loss."""
-        set_rate(self.optimizer, rate)
-        (loss,) = self.taken.gradients(inputs, labels)
-        loss = loss.clone()  # a recorded step writes over it
-        self.taken.apply()
-        return loss
-
-    def _formats(self, kind: str) -> Any:
-        products = self.way.products
-        if products is None:
-            return nullcontext()
-        dtype = torch.float16 if products == "float16" else torch.bfloat16
-        return torch.autocast(kind, dtype=dtype)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.zero_grad()
+        with torch.autocast(inputs.device.type, dtype=torch.bfloat16, enabled=self.in_half):
+            loss = self.loss(inputs, labels)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.parameters, 1.0)
+        self.optimizer.step()
+        return loss.detach()
 
 
 def _loss(model: nn.Module, way: TrainingWay) -> Loss:
-    """The mean loss of a token, by the way's own formats."""
+    """The mean loss of a token."""
     if not way.course:
         run = torch.compile(model) if way.compiled else model
         return lambda inputs, labels: F.cross_entropy(run(inputs).flatten(0, 1), labels.flatten())
     assert isinstance(model, DecoderLM)
-    if way.by_layer:
-        for layer in model.decoder.each():
-            layer.compile()
-    summed = PlainLoss(model, compiled=way.compiled and not way.by_layer)
-    if way.products != "float8":
-        return lambda inputs, labels: summed(inputs, labels=labels) / labels.numel()
-
-    def in_float8(inputs: Tensor, labels: Tensor) -> Tensor:
-        with Float8Products():
-            return summed(inputs, labels=labels) / labels.numel()
-
-    return in_float8
+    summed = PlainLoss(model, compiled=way.compiled)
+    return lambda inputs, labels: summed(inputs, labels=labels) / labels.numel()
 
 
 def _measured(way: TrainingWay, plan: _Plan, device: str) -> RunSpeed:
@@ -285,8 +183,6 @@ def _measured(way: TrainingWay, plan: _Plan, device: str) -> RunSpeed:
     if on_gpu:
         gc.collect()
         torch.cuda.empty_cache()
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = way.tf32
     trainer = _Trainer(way, plan, device)
     if on_gpu:
         torch.cuda.reset_peak_memory_stats()
@@ -299,7 +195,6 @@ def _measured(way: TrainingWay, plan: _Plan, device: str) -> RunSpeed:
             now_s = time.perf_counter()
             seconds.append(now_s - begun_s)
             begun_s = now_s
-    torch.backends.cuda.matmul.allow_tf32 = before
     first_s, *blocks_s = seconds
     step_s = statistics.median(blocks_s[1:] or blocks_s) / plan.at_once
     values = torch.stack(losses).tolist()

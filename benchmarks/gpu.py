@@ -45,9 +45,7 @@ _FOR_TESTS = "pytest, hypothesis and beartype"
 PARTS = {
     "first-tests": GpuPart(_FOR_TESTS, 120),
     "tests": GpuPart(_FOR_TESTS, 150),
-    "translator": GpuPart("triton", 120),
     "gpt2": GpuPart("19 GB, and triton", 180),
-    "precision": GpuPart("19 GB, and triton", 150),
     "launches": GpuPart("16 GB, and triton", 120),
     "roofline": GpuPart("", 60),
     "training": GpuPart("triton", 120),
@@ -59,7 +57,7 @@ PARTS = {
 """What can be run, the most important first."""
 
 TESTS = ("-m", "pytest", "-q", "-m", "gpu", "-p", "no:cacheprovider", "-p", "no:benchmark")
-FIRST = ("training/test_captured.py", "training/test_plain_loss.py", "tiles")
+FIRST = ("training/test_plain_loss.py", "tiles")
 """The tests of what no run on a GPU has shown yet, one process after the other."""
 
 RunCommand = Callable[[list[str], float, Path], int]

@@ -1,7 +1,7 @@
 """Models of `transformers` with random weights, and ours with the same: equal logits, gradients and continuations.
 
 Nothing is downloaded. Their attention is the open one (eager). Where they work a step out in float32 whatever the
-model's dtype (Llama: norm, softmax, angles; T5: the norm's variance), float64 logits can only agree to float32's
+model's dtype (Llama: norm, softmax, angles), float64 logits can only agree to float32's
 precision; with those steps in float64 too (`in_double`), they agree like the others.
 """
 
@@ -27,9 +27,7 @@ from softlookup.model.published.families import (
     llama_weights,
 )
 from softlookup.model.published.minilm import load_minilm
-from softlookup.model.published.pairs import marian_config, marian_weights, t5_config, t5_weights
 from softlookup.model.whole.language import DecoderLM, EncoderLM
-from softlookup.model.whole.transformer import Transformer
 from softlookup.model.whole.vision import ViT
 
 V = 60
@@ -75,21 +73,7 @@ KINDS = {
     "mistral": Kind("MistralForCausalLM", "MistralConfig", DecoderLM, llama_config, llama_weights, LIKE_LLAMA),
     "qwen3": Kind("Qwen3ForCausalLM", "Qwen3Config", DecoderLM, llama_config, llama_weights, LIKE_LLAMA),
     "smollm3": Kind("SmolLM3ForCausalLM", "SmolLM3Config", DecoderLM, llama_config, llama_weights, LIKE_LLAMA),
-    "marian": Kind(
-        "MarianMTModel", "MarianConfig", Transformer, marian_config, marian_weights,
-        {"d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
-         "decoder_attention_heads": 4, "encoder_ffn_dim": 40, "decoder_ffn_dim": 40, "max_position_embeddings": 48,
-         "pad_token_id": 59, "decoder_start_token_id": 59, "eos_token_id": 0, "forced_eos_token_id": None,
-         "scale_embedding": True},
-    ),
-    "t5": Kind(
-        "T5ForConditionalGeneration", "T5Config", Transformer, t5_config, t5_weights,
-        # N*H = 24 is not D = 32.
-        {"d_model": 32, "d_kv": 6, "d_ff": 40, "num_layers": 2, "num_heads": 4, "decoder_start_token_id": 0},
-    ),
 }  # fmt: skip
-
-PAIRS = ("marian", "t5")
 
 # Each case sets switches away from their defaults, so that no field of the description goes unread.
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -117,14 +101,9 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "smollm3": ("smollm3", {"num_hidden_layers": 4, "tie_word_embeddings": False, "mlp_bias": True}),
     "smollm3-every-second-without-rotary": ("smollm3", {"no_rope_layers": [1, 0], "attention_bias": True}),
-    "marian": ("marian", {"activation_function": "swish"}),
-    "marian-relu-unscaled": ("marian", {"activation_function": "relu", "scale_embedding": False}),
-    "marian-gelu-deep-decoder": ("marian", {"activation_function": "gelu", "decoder_layers": 3}),
-    "t5": ("t5", {"layer_norm_epsilon": 1e-3}),
-    "t5-v1.1": ("t5", {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "num_decoder_layers": 1}),
 }  # fmt: skip
 # Without in_double, the float64 logits of these carry float32's rounding.
-HALF_IN_FLOAT32 = ("llama", "mistral", "qwen3", "smollm3", "t5")
+HALF_IN_FLOAT32 = ("llama", "mistral", "qwen3", "smollm3")
 
 
 class in_double(TorchFunctionMode):
@@ -144,43 +123,19 @@ def pair(hf, case, dtype=torch.float64, *, lively=1.0):
     kind = KINDS[name]
     description = getattr(hf, kind.description)(vocab_size=V, **(kind.common | switches))
     hf_model = getattr(hf, kind.hf_class)._from_config(description, attn_implementation="eager").eval()
-    if case == "t5-v1.1":
-        hf_model.lm_head.weight = nn.Parameter(0.1 * torch.randn(V, 32))  # made tied, whatever is said
     generator = torch.Generator().manual_seed(7)
     with torch.no_grad():
         for path, weight in hf_model.named_parameters():
-            if "embed_positions" not in path:  # Marian's sinusoids are no weights, but are kept like them
-                # Off their first values, lest zeros and ones hide a forgotten bias or gain.
-                is_gain = weight.ndim == 1 and path.endswith("weight")
-                strength = lively if is_gain or weight.shape[0] == V else 1.0
-                weight.add_(0.2 * strength * torch.randn(weight.shape, generator=generator))
-        if name == "marian":
-            hf_model.final_logits_bias.normal_(std=0.3, generator=generator)
-    for table in hf_model.modules():
-        if isinstance(table, nn.Embedding) and name == "marian":
-            # Marian's targets start with the id of padding; theirs keeps that row from learning, ours does not.
-            table.padding_idx = None
+            # Off their first values, lest zeros and ones hide a forgotten bias or gain.
+            is_gain = weight.ndim == 1 and path.endswith("weight")
+            strength = lively if is_gain or weight.shape[0] == V else 1.0
+            weight.add_(0.2 * strength * torch.randn(weight.shape, generator=generator))
     hf_model = hf_model.to(dtype)
-    if name == "marian" and dtype == torch.float64:
-        exact_sinusoids(hf_model)
     config = kind.config(json.loads(description.to_json_string()))  # what save_pretrained writes
     assert config == kind.config(description)  # whole, with all defaults
     model = kind.model_class(config).to(dtype).eval()
     model.load_state_dict(kind.weights(hf_model.state_dict(), config))
     return model, hf_model
-
-
-def exact_sinusoids(hf_model):
-    """Marian's table of positions has float32's precision in any dtype: work its formula out in float64."""
-    for stack in (hf_model.model.encoder, hf_model.model.decoder):
-        table = stack.embed_positions.weight
-        angles = [
-            [place / 10000 ** (2 * i / table.shape[1]) for i in range(table.shape[1] // 2)] for place in range(48)
-        ]
-        angles = torch.tensor(angles, dtype=torch.float64)
-        exact = torch.cat((angles.sin(), angles.cos()), dim=1)
-        torch.testing.assert_close(table.double(), exact, rtol=0, atol=1e-7)
-        table.data.copy_(exact)
 
 
 def rows(lengths, longest, pad, *, left=False, seed=3):
@@ -199,16 +154,9 @@ def run(case, model, hf_model, *, left=True, full=False):
         ids, real = rows([9, 12, 4], 12, config.pad_id)
         segments = torch.randint(config.n_segments, ids.shape, generator=torch.Generator().manual_seed(5))
         return model(ids, segments), hf_model(input_ids=ids, attention_mask=real, token_type_ids=segments).logits, real
-    if KINDS[name].model_class is DecoderLM:
-        ids, real = rows([12, 12, 12] if full else [9, 12, 4], 12, config.pad_id, left=left)
-        places = (real.long().cumsum(dim=1) - 1).clamp(min=0)
-        return model(ids, real), hf_model(input_ids=ids, attention_mask=real, position_ids=places).logits, real
-    # 40 source tokens reach T5's wide buckets.
-    source, source_real = rows([25, 40, 3], 40, config.pad_id)
-    target, real = rows([6, 3, 8], 8, config.pad_id, seed=4)
-    target[:, 0] = config.start_id
-    expected = hf_model(input_ids=source, attention_mask=source_real, decoder_input_ids=target).logits
-    return model(source, target), expected, real
+    ids, real = rows([12, 12, 12] if full else [9, 12, 4], 12, config.pad_id, left=left)
+    places = (real.long().cumsum(dim=1) - 1).clamp(min=0)
+    return model(ids, real), hf_model(input_ids=ids, attention_mask=real, position_ids=places).logits, real
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -233,7 +181,7 @@ def test_missing_entries_and_null_mean_what_transformers_takes_or_are_refused_by
                 except Exception:  # they refuse null there
                     expected = described(**missing)
                 assert got == kind.config(expected), (entry, description.get(entry, "missing"))
-    refused = [{"strange": 1}, {"is_encoder_decoder": name not in PAIRS}]
+    refused = [{"strange": 1}, {"is_encoder_decoder": True}]
     # Of a decoder's weights those are refused that stand otherwise on file.
     refused += [] if kind.common is LIKE_LLAMA else [{"quantization_config": {"bits": 4}}]
     for strange in refused:
@@ -275,8 +223,6 @@ def test_logits_and_the_gradient_of_every_weight_equal_in_float64(hf, case):
     kind = KINDS[CASES[case][0]]
     expected_gradients = kind.weights(gradients, model.config)
     for name, weight in model.named_parameters():
-        if name == "head.b_out" and "final_logits_bias" in gradients:
-            continue  # Marian's is no parameter there
         assert weight.grad.abs().max() > 0, name
         torch.testing.assert_close(
             weight.grad, expected_gradients[name], rtol=1e-9, atol=1e-10, msg=lambda text, n=name: f"{n}: {text}"
@@ -332,31 +278,6 @@ def test_decoder_only_models_continue_alike_with_and_without_a_cache(hf, case):
         hf_written = continuations(hf_model, end_id, **inputs)
     for hf_ids in hf_written:
         assert as_written(hf_ids[:, ids.shape[1] :], end_id) == written
-
-
-@pytest.mark.parametrize("case", ["marian", "marian-relu-unscaled", "marian-gelu-deep-decoder", "t5", "t5-v1.1"])
-def test_encoder_decoders_continue_alike_with_and_without_a_cache(hf, case):
-    model, hf_model = pair(hf, case, lively=5.0)
-    config = model.config
-    begin = torch.full((4, 1), config.start_id)
-
-    def recomputed(prefix, state):
-        return model(source, prefix)[:, -1], state
-
-    def cached(**options):
-        return generate(model, begin, max_new_tokens=NEW, state=model.start(source), pad_id=config.pad_id, **options)
-
-    for seed in range(30):  # random models like to repeat themselves: look for sources that they do not
-        source, real = rows([12, 30, 5, 21], 30, config.pad_id, seed=seed)
-        if (end_id := an_end(cached().new_ids.tolist())) is not None:
-            break
-    written = as_written(cached(end_id=end_id).new_ids, end_id)
-    assert len({len(row) for row in written}) > 1
-    assert as_written(cached(end_id=end_id, drop_finished=False).new_ids, end_id) == written
-    uncached = generate(recomputed, begin, max_new_tokens=NEW, end_id=end_id, pad_id=config.pad_id, drop_finished=False)
-    assert as_written(uncached.new_ids, end_id) == written
-    for hf_ids in continuations(hf_model, end_id, input_ids=source, attention_mask=real.long()):
-        assert as_written(hf_ids[:, 1:], end_id) == written
 
 
 def vit_of(hf_tensors):

@@ -31,26 +31,10 @@ def test_gpt2_trains_both_models_to_the_same_losses(tmp_path):
     record = quick_record("gpt2", tmp_path)
     assert [(run["name"], run["compiled"]) for run in record["runs"]] == [
         ("torch", False), ("softlookup", False), ("torch", True), ("softlookup", True),
-        ("softlookup, bfloat16 weights with float32 copies, recorded", True),
     ]  # fmt: skip
     assert record["largest_loss_difference"] < 0.05 and record["speed_ratio"] > 0
     assert measured(record) == measured(kept_record("gpt2_h100.json"))
     assert record["runs"][0].keys() == kept_record("gpt2_h100.json")["runs"][0].keys()
-
-
-def test_gpt2_learns_alike_in_all_number_formats(tmp_path):
-    runs = quick_record("precision", tmp_path)["runs"]
-    first = runs[0]["losses"]
-    assert len(runs) == 7 and len({run["name"] for run in runs}) == 7
-    for run in runs:
-        assert run["losses"] == pytest.approx(first, rel=0.01), run["name"]
-
-
-def test_both_translators_learn_the_same(tmp_path):
-    record = quick_record("translator", tmp_path)
-    peer, course = record["runs"]
-    assert course["validation_loss"] == pytest.approx(peer["validation_loss"], rel=0.01)
-    assert record["ratio"] == pytest.approx(course["tokens_per_s"] / peer["tokens_per_s"])
 
 
 def test_all_ways_of_writing_write_the_same_tokens(tmp_path):

@@ -18,10 +18,10 @@ from softlookup.model.whole.transformer import Transformer
 from softlookup.model.whole.weights import read_tensors
 from softlookup.training import command_frame, devices
 from softlookup.training.command import TrainingRefused, train_command
-from softlookup.training.data import PlainBatches, make_batch
+from softlookup.training.data import make_batch
 from softlookup.training.devices import RankLostError, agreed, run_on_ranks, shard, share_of
 from softlookup.training.fast import quick_dtype
-from softlookup.training.loop import DivergedError, train
+from softlookup.training.loop import DivergedError
 
 SAME = replace(TINY, dropout=0.0, consistency=0.0)
 """Without numbers drawn in a step, which each rank draws for its rows, all numbers of devices give one run."""
@@ -261,10 +261,3 @@ def test_options_that_do_not_go_together_are_refused(texts, monkeypatch, options
     with pytest.raises(TrainingRefused, match=message):
         train_command("texts", **options)
     assert not list(texts.glob("translator*")), "nothing is left behind"
-
-
-def test_a_recorded_step_is_one_of_a_single_device():
-    model, batches = torch.nn.Linear(1, 1), PlainBatches([([1], [2, 3])], pad_id=0, rows=1)
-    optimizer = torch.optim.Adam(model.parameters())
-    with pytest.raises(ValueError, match="captured and shared are both set"):
-        train(model, batches, optimizer=optimizer, steps=1, captured=True, shared=True)

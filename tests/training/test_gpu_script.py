@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from benchmarks import gpt2, gpu
-from benchmarks.gpt2 import RunSpeed, bench_precision
+from benchmarks.gpt2 import RunSpeed, bench_gpt2
 
 
 def test_parts_run_in_their_order_within_their_limits_and_the_rest_of_the_time(tmp_path, monkeypatch, capsys):
@@ -18,24 +18,24 @@ def test_parts_run_in_their_order_within_their_limits_and_the_rest_of_the_time(t
         clock[0] += 100
         return int(len(calls) == 2)
 
-    names = ["first-tests", "translator", "gpt2", "precision", "roofline"]
+    names = ["first-tests", "training", "gpt2", "launches", "roofline"]
     assert gpu.run_parts(tmp_path, names, False, run, total_s=375) == 2
     (first, *rest) = calls
     assert first[0] == "tests/tiles" and first[1] == gpu.PARTS["first-tests"].limit_s
-    assert [limit for _, limit, _ in rest] == [gpu.PARTS["translator"].limit_s, 175, 75]
+    assert [limit for _, limit, _ in rest] == [gpu.PARTS["training"].limit_s, 175, 75]
     assert {log for _, _, log in calls} == {tmp_path / "log.txt"}
     output = capsys.readouterr().out
-    assert "== translator: FAILED in 100 s" in output and "failed: translator, roofline (no time left)" in output
+    assert "== training: FAILED in 100 s" in output and "failed: training, roofline (no time left)" in output
 
 
-def test_all_parts_come_with_the_tests_and_the_three_goals_first():
-    assert [*gpu.PARTS][:5] == ["first-tests", "tests", "translator", "gpt2", "precision"]
+def test_all_parts_come_with_the_tests_and_the_largest_model_first():
+    assert [*gpu.PARTS][:3] == ["first-tests", "tests", "gpt2"]
     first = [gpu.PARTS[name].limit_s for name in [*gpu.PARTS][:4]]
     assert sum(first) <= gpu.TOTAL_S < 600
     files = gpu._files_of_tests()
-    assert {"tests/training/test_captured.py", "tests/tiles/test_published_kernels.py"} <= {*files}
+    assert {"tests/training/test_plain_loss.py", "tests/tiles/test_published_kernels.py"} <= {*files}
     again = {*gpu._command("tests", None, False)} & {*files}
-    assert again and not [file for file in again if "captured" in file or "plain_loss" in file or "tiles" in file]
+    assert again and not [file for file in again if "plain_loss" in file or "tiles" in file]
 
 
 def test_what_a_command_prints_stays_in_the_log_when_it_is_stopped(tmp_path, capsys):
@@ -47,9 +47,9 @@ def test_what_a_command_prints_stays_in_the_log_when_it_is_stopped(tmp_path, cap
 
 def test_a_quick_run_on_a_cpu_leaves_records_of_all_parts_under_their_names(tmp_path):
     (tmp_path / "records.json").write_text('{"roofline": 1}')
-    assert gpu.main([str(tmp_path), "--quick", "translator"]) == 0
+    assert gpu.main([str(tmp_path), "--quick", "layers"]) == 0
     records = json.loads((tmp_path / "records.json").read_text())
-    assert records["roofline"] == 1 and records["translator"]["machine"] and len(records["translator"]["runs"]) == 2
+    assert records["roofline"] == 1 and records["layers"]["machine"]
     assert not list(tmp_path.glob("*.runs.json"))
 
 
@@ -63,23 +63,23 @@ def test_an_interrupted_bench_goes_on_after_what_was_measured_and_slow_ways_come
     measured = []
 
     def measure(way, plan, device):
-        if len(measured) == 3:
+        if len(measured) == 2:
             raise KeyboardInterrupt
-        measured.append(way.name)
+        measured.append(way)
         return RunSpeed(way.name, way.compiled, 1.0, 1.0, 1.0, None, 0.0, (4.0, 2.0))
 
     monkeypatch.setattr(gpt2, "_measured", measure)
-    file = tmp_path / "precision.runs.json"
+    file = tmp_path / "gpt2.runs.json"
     with pytest.raises(KeyboardInterrupt):
-        bench_precision(quick=True, runs_file=file)
-    assert measured[0].startswith("float8") and len(json.loads(file.read_text())["runs"]) == 3
+        bench_gpt2(quick=True, runs_file=file)
+    assert [way.compiled for way in measured] == [True, True] and len(json.loads(file.read_text())["runs"]) == 2
     before = measured.copy()
     measured.clear()
-    monkeypatch.setattr(gpt2, "_measured", lambda way, *rest: measured.append(way.name) or measure_anew(way))
+    monkeypatch.setattr(gpt2, "_measured", lambda way, *rest: measured.append(way) or measure_anew(way))
 
     def measure_anew(way):
         return RunSpeed(way.name, way.compiled, 1.0, 1.0, 1.0, None, 0.0, (4.0, 2.0))
 
-    record = bench_precision(quick=True, runs_file=file)
-    assert not {*before} & {*measured} and measured[-1] == "float32" == record["runs"][0]["name"]
-    assert len(record["runs"]) == 7 and {run["last_loss"] for run in record["runs"]} == {3.0} and not file.exists()
+    record = bench_gpt2(quick=True, runs_file=file)
+    assert not {*before} & {*measured} and measured[-1].name == "torch" == record["runs"][0]["name"]
+    assert len(record["runs"]) == 4 and not file.exists()

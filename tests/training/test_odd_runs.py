@@ -15,7 +15,6 @@ from softlookup.text.characters import CharacterTokenizer
 from softlookup.text.wordpiece import WordPieceTokenizer
 from softlookup.text.words import WordTokenizer
 from softlookup.training.checkpoint import TrainingState, load_checkpoint, save_checkpoint
-from softlookup.training.on_gpu import default_recipe
 from softlookup.training.recipe import Recipe
 from softlookup.training.run_folder import same_run
 from tests.odd_files import TEXTS, odd_fields, refusal
@@ -110,7 +109,6 @@ def test_settings_and_recipes_of_any_content_are_read_or_refused(tmp_path):
     for data in [*TEXTS, *(json.dumps(changed).encode() for _, changed in odd_fields(settings))]:
         path.write_bytes(data)
         refusal(lambda: same_run(path, Recipe()), path.parent.parent, repr(data[:99]))
-        refusal(lambda: default_recipe(None, tmp_path), path, repr(data[:99]))
         refusal(lambda: Recipe.read(path), path, repr(data[:99]))
     path.write_text(json.dumps(asdict(Recipe())), encoding="utf-8-sig")
     assert Recipe.read(path) == Recipe()

@@ -101,17 +101,3 @@ def test_what_it_cannot_do_is_refused(unchecked):
         PlainLoss(torch.nn.Linear(2, 2))
     with pytest.raises(ValueError, match="the batch is padded with id 1, the model takes 0"):
         PlainLoss(DecoderLM(SMALL)).summed(Batch(torch.tensor([[2, 5, 3]]), pad_id=1))
-
-
-@pytest.mark.parametrize("positions", ["sinusoidal", "rotary"])
-def test_tables_of_positions_stay_where_the_first_batch_has_put_them(positions, device):
-    model = DecoderLM(SMALL.but(positions=positions)).to(device)
-    loss = PlainLoss(model)
-
-    def tables():
-        return {place.data_ptr() for part in model.modules() for place in getattr(part, "_tables", {}).values()}
-
-    loss.summed(Batch(torch.tensor([[2, 5, 3]], device=device)))
-    first = tables()
-    loss.summed(Batch(torch.randint(4, 29, (2, SMALL.max_length + 1), device=device)))
-    assert first and tables() == first

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import torch
     from torch import Tensor
 
 GATES_PLACE = "AutocastIPU"
@@ -82,37 +81,6 @@ def copy_each(places: Sequence["Tensor"], parts: Sequence["Tensor"]) -> None:
         return
     for place, part in zip(places, parts, strict=True):
         place.copy_(part)
-
-
-def add_product(total: "Tensor | None", a: "Tensor", b: "Tensor", dtype: "torch.dtype") -> "Tensor":
-    """Add a @ b to a sum in a wider dtype: on a GPU the product itself leaves its sums there, where torch can ask so.
-
-    ``total`` is the sum so far, (n, m), in ``dtype``, and is written over; None for the first product. a is (n, k), b
-    (k, m).
-    """
-    import torch
-
-    if a.is_cuda and a.dtype != dtype == torch.float32 and not torch.compiler.is_compiling():
-        if total is None and hasattr(torch.ops.aten.mm, "dtype"):
-            return torch.ops.aten.mm.dtype(a, b, dtype)
-        if total is not None and hasattr(torch.ops.aten.addmm, "dtype_out"):
-            return torch.ops.aten.addmm.dtype_out(total, a, b, dtype, out=total)
-    product = (a @ b).to(dtype)
-    return product if total is None else total.add_(product)
-
-
-def float8_product(a: "Tensor", b: "Tensor", a_scale: "Tensor", b_scale: "Tensor", dtype: "torch.dtype") -> "Tensor":
-    """Multiply a by the transpose of b, both in float8, and by their scales; imitated in float32 off such a GPU.
-
-    a is (n, k), b (m, k), the result (n, m) in ``dtype``; each scale is one number.
-    """
-    import torch
-
-    product = getattr(torch, "_scaled_mm", None)
-    if product is not None and a.is_cuda and torch.cuda.get_device_capability(a.device) >= (8, 9):
-        result: Tensor = product(a, b.mT, scale_a=a_scale, scale_b=b_scale, out_dtype=dtype)
-        return result
-    return ((a.float() @ b.float().mT) * (a_scale * b_scale)).to(dtype)
 
 
 def packed_weight(w: "Tensor") -> "Tensor":

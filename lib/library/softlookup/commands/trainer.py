@@ -29,8 +29,6 @@ def train(folder: Path | None, **options: Any) -> None:
 
     val.en and val.fr choose the best weights. The same command continues a run that was stopped or killed, also with
     another number of devices: the batches stay the same.
-
-    Without --recipe, a GPU's batches are as large as fit into its memory, up to 16 times the default.
     """
     from softlookup.training.command import train_command
 

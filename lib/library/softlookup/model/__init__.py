@@ -40,7 +40,6 @@ from softlookup.model.published.families import (
 )
 from softlookup.model.published.minilm import SentenceEncoder, load_minilm
 from softlookup.model.published.open_decoders import decoder_config
-from softlookup.model.published.pairs import marian_config, marian_weights, t5_config, t5_weights
 from softlookup.model.published.smollm2 import load_smollm2
 from softlookup.model.published.translator import Translation, Translator, load_translator
 from softlookup.model.published.writer import Writer, load_writer
@@ -139,8 +138,6 @@ __all__ = [
     "load_weights",
     "load_writer",
     "local_attention",
-    "marian_config",
-    "marian_weights",
     "masks",
     "merge_heads",
     "next_token_probabilities",
@@ -156,8 +153,6 @@ __all__ = [
     "speculative_generate",
     "split_heads",
     "t5_bucket",
-    "t5_config",
-    "t5_weights",
     "teacher_forcing",
     "tiled_attention",
     "unpatchify",

@@ -98,7 +98,7 @@ class AnswerBatch(Batch):
 
     def to(self, device: torch.device | str, *, pinned: bool = False) -> "AnswerBatch":
         """Copy the batch to a device, as Batch.to does."""
-        ids = super().to(device, pinned=pinned).target_ids
+        ids = super().to(device).target_ids
         labels = self.labels.pin_memory() if pinned else self.labels
         return AnswerBatch(ids, pad_id=self.pad_id, labels=labels.to(device, non_blocking=pinned))
 

@@ -14,9 +14,7 @@ from softlookup.training.data import (
     make_batch,
     redrawn,
 )
-from softlookup.training.float8 import Float8Products
 from softlookup.training.loop import DivergedError, Progress, summed_loss, train, validation_loss
-from softlookup.training.master_weights import MasterWeights
 from softlookup.training.plain_loss import PlainLoss
 from softlookup.training.progress import show_progress
 from softlookup.training.vocabulary_loss import vocabulary_loss
@@ -29,8 +27,6 @@ __all__ = [
     "CheckpointError",
     "Checkpoints",
     "DivergedError",
-    "Float8Products",
-    "MasterWeights",
     "MovingAverage",
     "PlainBatches",
     "PlainLoss",

@@ -206,12 +206,7 @@ def _flatten_optimizer(optimizer: Optimizer) -> tuple[dict[str, Tensor], dict[st
                 tensors[f"{number}/{key}"] = value
             else:
                 values.setdefault(str(number), {})[key] = value
-    # A recorded step has its rate as a number on the GPU.
-    groups = [
-        {key: value.item() if isinstance(value, Tensor) else value for key, value in group.items()}
-        for group in whole["param_groups"]
-    ]
-    header = {"class": type(optimizer).__name__, "groups": groups, "values": values}
+    header = {"class": type(optimizer).__name__, "groups": whole["param_groups"], "values": values}
     return tensors, header
 
 
@@ -229,13 +224,10 @@ def _restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor], head
 
 
 def _restored(group: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a group of parameters as they were; whether its steps are recorded is this run's choice."""
+    """The options of a group of parameters as they were."""
     # JSON knows no tuples; Adam's betas were one.
     options = {key: value for key, value in now.items() if key != "params"}
-    options |= {key: tuple(value) if isinstance(now.get(key), tuple) else value for key, value in group.items()}
-    if "capturable" in now:
-        options["capturable"] = now["capturable"]
-    return options
+    return options | {key: tuple(value) if isinstance(now.get(key), tuple) else value for key, value in group.items()}
 
 
 def _numpy_state() -> list[Any]:

@@ -186,8 +186,6 @@ _CHOICES = ("capturable", "differentiable", "foreach", "fused")
 
 def _is_alike(value: Any, now: Any, is_fixed: bool = True) -> bool:
     """Whether an option could be in the place of another: a number of a number, a flag only of the same one."""
-    if isinstance(now, Tensor):
-        now = now.item()
     if isinstance(now, list | tuple):
         return isinstance(value, list) and len(value) == len(now) and all(map(_is_alike, value, now))
     if isinstance(now, bool | None):

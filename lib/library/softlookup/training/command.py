@@ -14,7 +14,6 @@ from softlookup.training.bleu import corpus_bleu
 from softlookup.training.command_frame import TrainingRefused, check_device, refusing, shown_run
 from softlookup.training.grammar_run import grammar_recipe, train_on_grammar
 from softlookup.training.loop import Progress
-from softlookup.training.on_gpu import MOST_TIMES, card_of, default_recipe
 from softlookup.training.progress import ProgressDisplay
 from softlookup.training.recipe import Recipe
 from softlookup.training.translation import SentencePair, check_devices, train_translator
@@ -47,8 +46,7 @@ def train_command(
             the generated grammar, English to French. Test files are never looked at.
         source: The ending of the source's files.
         target: The ending of the target's files.
-        recipe: A JSON file with fields of Recipe; None means the default one, on a GPU with larger batches, or the
-            grammar's.
+        recipe: A JSON file with fields of Recipe; None means the default one, or the grammar's.
         begin: The folder of another translator to go on from; None begins anew.
         out: Where the translator goes; None means translator-SOURCE-TARGET, or translator-grammar, here.
         device: Where to train.
@@ -78,14 +76,9 @@ def train_command(
         if recipe is not None:
             chosen = Recipe.read(recipe)
         else:
-            chosen = grammar_recipe() if folder is None else default_recipe(card_of(device), out)
+            chosen = grammar_recipe() if folder is None else Recipe()
         check_devices(devices, shard, chosen, tensor)
         corpus = None if folder is None else _read(Path(folder), source, target, chosen.seed)
-        if corpus is not None and recipe is None and chosen != (usual := Recipe()):
-            corpus.notes.append(
-                f"no recipe is given: batches of {chosen.tokens_per_batch:,} tokens in place of "
-                f"{usual.tokens_per_batch:,}, as large as fit into the GPU's memory, up to {MOST_TIMES} times"
-            )
 
         where = {"device": device, "devices": devices, "sharded": shard, "tensor": tensor}
 

@@ -6,7 +6,6 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from jaxtyping import Int, Int64
 from torch import Tensor
 
@@ -14,9 +13,6 @@ from softlookup.text.corpus import length_buckets, pad
 
 Ids = Sequence[int] | Int64[np.ndarray, " _"]
 IdPair = tuple[Ids, Ids]
-
-SHAPE = 4
-"""What lengths are filled up to a multiple of where steps are recorded."""
 
 
 @runtime_checkable
@@ -63,53 +59,17 @@ class Batch:
         """How many labels count: all target tokens but the start tokens and padding."""
         return int((self.target_ids[:, 1:] != self.pad_id).sum())
 
-    @property
-    def size(self) -> int:
-        """How many ids the rectangles hold, padding counted."""
-        return self.target_ids.numel() + (0 if self.source_ids is None else self.source_ids.numel())
-
-    def pieces(self, room: int | None) -> list["Batch"]:
-        """Cut the batch into parts of at most so many ids, or of one row where a row has more.
-
-        Padding counts; None leaves the batch whole. The rows stay in their order.
-        """
-        rows = len(self.target_ids)
-        if room is None or self.size <= room:
-            return [self]
-        at_once = max(1, room * rows // self.size)
-        targets = self.target_ids.split(at_once)
-        sources = [None] * len(targets) if self.source_ids is None else self.source_ids.split(at_once)
-        return [Batch(target, source, self.pad_id) for target, source in zip(targets, sources, strict=True)]
-
-    def filled(self, longest: int | None = None) -> "Batch":
-        """Fill the rectangles up, so that few shapes come again and again: what recorded steps need.
-
-        Lengths become multiples of SHAPE, the target's without its last id, which no model reads; the number of rows
-        is rounded up in steps of an eighth of it or less. New rows have no labels.
-
-        ``longest`` is what the model can read at most, None any length. The labels stay the same, and the device.
-        """
-        rows, width = self.target_ids.shape
-        more = _up(rows, max(1, 2 ** (rows.bit_length() - 4))) - rows
-        target = F.pad(self.target_ids, (0, _filled(width - 1, longest) + 1 - width, 0, more), value=self.pad_id)
-        # They begin as the first row does, and read its source: nothing in them is without anything to attend to.
-        target[rows:, 0] = self.target_ids[0, 0]
-        if self.source_ids is None:
-            return Batch(target, None, self.pad_id)
-        length = self.source_ids.shape[1]
-        source = torch.cat((self.source_ids, self.source_ids[:1].expand(more, length)))
-        return Batch(target, F.pad(source, (0, _filled(length, longest) - length), value=self.pad_id), self.pad_id)
-
-    def to(self, device: torch.device | str, *, pinned: bool = False) -> "Batch":
+    def to(self, device: torch.device | str) -> "Batch":
         """Copy the batch to a device, where it is not there already.
 
-        ``pinned``: to a GPU by way of memory that it reads by itself, without waiting for the end of the copy.
+        Args:
+            device: Where the model is.
+
+        Returns:
+            A batch with the same ids.
         """
-
-        def moved(ids: Tensor) -> Tensor:
-            return ids.pin_memory().to(device, non_blocking=True) if pinned else ids.to(device)
-
-        return Batch(moved(self.target_ids), None if self.source_ids is None else moved(self.source_ids), self.pad_id)
+        source = None if self.source_ids is None else self.source_ids.to(device)
+        return Batch(self.target_ids.to(device), source, self.pad_id)
 
 
 @runtime_checkable
@@ -267,15 +227,6 @@ class PlainBatches:
         cuts = range(0, len(order), self.rows)
         for cut in _from(cuts, start):
             yield make_batch([self.pairs[row] for row in order[cut : cut + self.rows]], self.pad_id)
-
-
-def _up(n: int, multiple: int) -> int:
-    return -(-n // multiple) * multiple
-
-
-def _filled(length: int, longest: int | None) -> int:
-    up = _up(length, SHAPE)
-    return up if longest is None else max(length, min(up, longest))
 
 
 def _check_pairs(pairs: Sequence[IdPair]) -> None:

@@ -3,8 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 import torch
@@ -14,9 +13,7 @@ from torch.optim import Optimizer
 
 from softlookup.model.whole.objectives import cross_entropy, teacher_forcing
 from softlookup.model.whole.weights import whole
-from softlookup.training.ahead import ahead
 from softlookup.training.averaging import MovingAverage
-from softlookup.training.captured import CapturedStep, make_capturable, recorder_for, set_rate
 from softlookup.training.checkpoint import Checkpoints, TrainingState
 from softlookup.training.data import Batch, Batches
 from softlookup.training.devices import joined, mean_over_ranks, on_grid, own_dropout, place_of
@@ -83,9 +80,7 @@ def train(
     evaluate: Callable[[nn.Module], float] | None = None,
     on_step: Callable[[Progress], None] | None = None,
     checkpoint: Checkpoints | None = None,
-    captured: bool = False,
     shared: bool = False,
-    note: Callable[[str], None] = lambda line: None,
 ) -> TrainingState:
     """Train a model by teacher forcing, from the beginning or from where a killed run was.
 
@@ -108,22 +103,16 @@ def train(
         evaluate: The validation loss of a model, asked for after each epoch and at the end.
         on_step: Told what happened in each step.
         checkpoint: Where the state is left, and a killed run found again.
-        captured: On a GPU, each step is recorded for its shape of batch and replayed (CapturedStep): worth it where
-            shapes come again. The objective may then not wait for a number of the GPU. Lengths and rows are filled up
-            with padding, so that few shapes come; what cannot be recorded is done as it is.
         shared: Whether each rank of torch's process group computes a share of each batch. All ranks call this with
             the same arguments, each with its model, whole or cut by devices.shard or grid.cut_layers. Losses and
             weights are those of one device, but for dropout, which each rank draws for its rows.
-        note: Told in a line if a batch did not fit into a GPU's memory, and is computed in parts from then on, or if a
-            step could not be recorded.
 
     Returns:
         The state at the end: steps, tokens, the loss of each step, validation losses, the best one.
 
     Raises:
         ValueError: If not exactly one of epochs and steps is given, a number is out of range, the model's
-            parameters are on more than one device, an epoch has no batches, or a step cannot be recorded (of several
-            batches, on several ranks, or by another optimizer than Adam and AdamW).
+            parameters are on more than one device, or an epoch has no batches.
         TypeError: If autocast is neither None nor torch.bfloat16.
         DivergedError: If a loss, a gradient or a validation loss is not finite. The weights are still those
             before that step.
@@ -132,16 +121,12 @@ def train(
     Source: Vaswani et al. 2017, section 5; Pascanu et al. 2013 (clipping); Micikevicius et al. 2018 (precision).
     """
     _check_arguments(epochs, steps, clip, accumulate, autocast)
-    if captured and accumulate > 1:
-        raise ValueError(f"accumulate is {accumulate}; a recorded step is one of a single batch")
-    if captured and shared:
-        raise ValueError("captured and shared are both set; a recorded step is one of a single device")
     device = _device_of(model)
     state = TrainingState()
     if checkpoint is not None:
         state = checkpoint.resume(model, optimizer, average) or state
-    kind = _RecordedStep if captured else _SharedStep if shared else _Step
-    taken = kind(model, optimizer, clip, epsilon, autocast, objective, note)
+    kind = _SharedStep if shared else _Step
+    taken = kind(model, optimizer, clip, epsilon, autocast, objective)
 
     while (steps is None or state.step < steps) and (epochs is None or state.epoch < epochs):
         begun_s = time.perf_counter()
@@ -151,8 +136,9 @@ def train(
             where = f"step {state.step + 1} (learning rate {rate:.3g})"
             loss, norm = _finite(*taken.gradients(group, tokens), where)
             if schedule is not None:
-                set_rate(optimizer, rate)
-            taken.apply()
+                for part in optimizer.param_groups:
+                    part["lr"] = rate
+            optimizer.step()
             if average is not None:
                 average.update(model)
 
@@ -206,15 +192,14 @@ def _groups(
     batches: Batches, state: TrainingState, size: int, device: torch.device
 ) -> Iterator[tuple[list[Batch], int]]:
     """Give the rest of the epoch in groups that make one step each, and their labels; the last may be smaller."""
-    rest = ahead(batches.epoch(state.epoch, state.position), device)
-    with closing(rest):
-        while group := list(islice(rest, size)):
-            yield [batch for batch, _ in group], sum(tokens for _, tokens in group)
+    rest = batches.epoch(state.epoch, state.position)
+    while group := list(islice(rest, size)):
+        yield [batch.to(device) for batch in group], sum(batch.tokens for batch in group)
 
 
 @dataclass
 class _Step:
-    """One step in two halves: the gradients of a loss, which may turn out to be none, and what is done by them."""
+    """The gradients of a step, before anything is done by them: the loss may turn out to be none."""
 
     model: nn.Module
     optimizer: Optimizer
@@ -222,28 +207,9 @@ class _Step:
     epsilon: float
     autocast: torch.dtype | None
     objective: Objective
-    note: Callable[[str], None]
-    room: int | None = field(default=None, init=False)  # padded tokens that fit into memory at once, once that is known
 
-    def gradients(self, group: Sequence[Batch], tokens: int | Tensor) -> tuple[Tensor, Tensor]:
-        """Leave the gradient of the loss for each token of the group, clipped; give the loss, and the norm before.
-
-        What does not fit into a GPU's memory is computed in parts, whose gradients add up to that of the whole.
-        """
-        while True:
-            pieces = [piece for batch in group for piece in batch.pieces(self.room)]
-            try:
-                return self._of(pieces, tokens)
-            except torch.OutOfMemoryError:
-                largest = max(pieces, key=lambda piece: piece.size)
-                if len(largest.target_ids) == 1:
-                    raise
-            self.room = largest.size // 2
-            self.note(f"a batch of {largest.size:,} tokens did not fit into memory: parts of {self.room:,} from now on")
-            self.model.zero_grad(set_to_none=True)
-            torch.cuda.empty_cache()
-
-    def _of(self, group: Sequence[Batch], tokens: int | Tensor) -> tuple[Tensor, Tensor]:
+    def gradients(self, group: Sequence[Batch], tokens: int) -> tuple[Tensor, Tensor]:
+        """Leave the gradient of the loss for each token of the group, clipped; give the loss, and the norm before."""
         self.model.zero_grad(set_to_none=True)
         losses = []
         for batch in group:
@@ -256,49 +222,8 @@ class _Step:
         norm = nn.utils.clip_grad_norm_(parameters, math.inf if self.clip is None else self.clip)
         return torch.stack(losses).sum(), norm
 
-    def apply(self) -> None:
-        """Change the weights."""
-        self.optimizer.step()
-
     def _exchange(self) -> None:
         """Add up the gradients of all ranks, where the backward pass has not."""
-
-
-@dataclass
-class _RecordedStep(_Step):
-    """The same, recorded for each shape of batch and replayed."""
-
-    def __post_init__(self) -> None:
-        make_capturable(self.optimizer)
-        recorder = recorder_for(_device_of(self.model))
-        apply, parameters = self.optimizer.step, [*self.model.parameters()]
-        self._captured: CapturedStep | None = CapturedStep(self._of_tensors, apply, parameters, recorder, self.note)
-        self._longest = getattr(getattr(self.model, "config", None), "max_length", None)
-
-    def gradients(self, group: Sequence[Batch], tokens: int | Tensor) -> tuple[Tensor, Tensor]:
-        if self._captured is None:
-            return super().gradients(group, tokens)
-        (batch,) = group
-        self._pad_id = batch.pad_id
-        filled = batch.filled(self._longest)
-        ids = [filled.target_ids] if filled.source_ids is None else [filled.target_ids, filled.source_ids]
-        counted = torch.as_tensor(tokens, dtype=torch.float32).to(batch.target_ids.device, non_blocking=True)
-        try:
-            total, norm = self._captured.gradients(counted, *ids)
-            return total, norm
-        except torch.OutOfMemoryError:
-            self._captured = None
-        self.note("memory ran out: steps are no longer recorded")
-        return super().gradients(group, tokens)
-
-    def apply(self) -> None:
-        if self._captured is None:
-            super().apply()
-        else:
-            self._captured.apply()
-
-    def _of_tensors(self, tokens: Tensor, target_ids: Tensor, source_ids: Tensor | None = None) -> tuple[Tensor, ...]:
-        return self._of([Batch(target_ids, source_ids, self._pad_id)], tokens)
 
 
 @dataclass
@@ -310,9 +235,9 @@ class _SharedStep(_Step):
         self.objective = lambda model, batch, epsilon: loss(batch, epsilon)
         self._share, _ = place_of(self.model)
 
-    def gradients(self, group: Sequence[Batch], tokens: int | Tensor) -> tuple[Tensor, Tensor]:
+    def gradients(self, group: Sequence[Batch], tokens: int) -> tuple[Tensor, Tensor]:
         with own_dropout(group[0].target_ids.device, self._share):
-            total, norm = self._of(group, tokens)
+            total, norm = super().gradients(group, tokens)
         return mean_over_ranks(total), whole(norm)
 
     def _exchange(self) -> None:

@@ -1,11 +1,11 @@
 """The training loss of the plain model, for a GPU: compiled, and without the vocabulary's logits."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from softlookup.model.whole.language import DecoderLM
 from softlookup.model.whole.transformer import Transformer
@@ -19,10 +19,15 @@ class PlainLoss:
     A GPU is fastest with it under autocast to bfloat16, and compiled. On a CPU it gives the same numbers, and FastLoss
     is faster.
 
-    Smoothing puts eps/V on all classes; ``chunk`` tokens' logits are held at once, None takes what suits the device.
-    ``compiled``: torch compiles the forward pass; an encoder-decoder's at once for batches of all shapes, but for those
-    of a few tokens, which go uncompiled. TypeError if it is another kind of model; ValueError if its head adds a bias,
-    or epsilon or chunk is out of range.
+    Args:
+        model: A language model or an encoder-decoder whose head adds no bias to the logits.
+        epsilon: Label smoothing, eps/V on all classes.
+        compiled: Whether torch compiles the forward pass, which suits a model that reads rows of one length.
+        chunk: How many tokens' logits are held at once; None takes what suits the device.
+
+    Raises:
+        TypeError: If the model is of another kind.
+        ValueError: If its head adds a bias, or epsilon or chunk is out of range.
     """
 
     def __init__(
@@ -39,9 +44,7 @@ class PlainLoss:
         def factors(*ids: Tensor) -> tuple[Tensor, Tensor]:
             return model.head.factors(model.states(*ids))
 
-        self._plain: Callable[..., Any] = factors
-        self._compiled = torch.compile(factors, dynamic=_varies(model) or None) if compiled else factors
-        self._is_ready = False
+        self._factors: Callable[..., Any] = torch.compile(factors) if compiled else factors
 
     def __call__(self, *ids: Int[Tensor, "B _"], labels: Int[Tensor, "B T"]) -> Float[Tensor, ""]:
         """Give the loss of the labels, summed.
@@ -50,22 +53,10 @@ class PlainLoss:
         where nothing is to be predicted. It is the smoothed cross-entropy in nats, summed over labels that are not
         padding.
         """
-        if not self._is_ready:
-            self._is_ready = True
-            self._fill_tables(ids)
-        few = _varies(self.model) and any(len(rows) == 1 or rows.numel() < self.model.config.d_model for rows in ids)
-        states, table = (self._plain if few else self._compiled)(*ids)
+        states, table = self._factors(*ids)
         return vocabulary_loss(
             states, table, labels, ignored=self.model.config.pad_id, epsilon=self.epsilon, chunk=self.chunk
         )
-
-    @torch.no_grad()
-    def _fill_tables(self, ids: Sequence[Tensor]) -> None:
-        """Let the model keep the rows of all positions that it can come to.
-
-        Compiled code knows a table by its size, and a recorded step by its place: neither may change later.
-        """
-        self._plain(*(rows[:1, :1].expand(1, self.model.config.max_length) for rows in ids))
 
     def summed(self, batch: Batch) -> Float[Tensor, ""]:
         """Give the summed loss of a batch on the model's device, in the form that the training loop asks for.
@@ -77,11 +68,6 @@ class PlainLoss:
                 f"the batch is padded with id {batch.pad_id}, the model takes {self.model.config.pad_id} for padding"
             )
         # As teacher_forcing cuts them, which would read the ids and make a GPU wait.
-        inputs, labels = batch.target_ids[:, :-1].contiguous(), batch.target_ids[:, 1:]
+        inputs, labels = batch.target_ids[:, :-1], batch.target_ids[:, 1:]
         ids = (inputs,) if batch.source_ids is None else (batch.source_ids, inputs)
         return self(*ids, labels=labels)
-
-
-def _varies(model: nn.Module) -> bool:
-    """Whether batches come in many shapes, as pairs of sentences do and windows of a text do not."""
-    return isinstance(model, Transformer)

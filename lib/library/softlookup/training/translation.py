@@ -20,7 +20,6 @@ from softlookup.training.devices import agreed, run_on_ranks, shard
 from softlookup.training.fast import FastLoss, quick_dtype
 from softlookup.training.growing import load_grown
 from softlookup.training.loop import Objective, Progress, summed_loss, train, validation_loss
-from softlookup.training.on_gpu import TrainingPlan, card_of, training_plan
 from softlookup.training.plain_loss import PlainLoss
 from softlookup.training.recipe import Recipe
 from softlookup.training.run_folder import Say, fixed, learned_tokenizer, leave_model, same_run
@@ -172,15 +171,7 @@ class _Run:
         dtype = quick_dtype(device)
         where = f"{device}" if self.devices == 1 else f"{self.devices} devices ({device.type})"
         say(f"{sum(p.numel() for p in model.parameters()):,} parameters; matrix products in {dtype}, on {where}")
-        plan = training_plan(
-            card_of(device),
-            processes=self.devices,
-            weights_are_cut=self.weights_are_cut,
-            consistency=recipe.consistency,
-        )
-        if plan.sentence:
-            say(plan.sentence)
-        fast, objective, is_plain = self._loss(model, plan, dtype)
+        fast, objective, is_plain = self._loss(model, device, dtype)
         if self.sharded:
             shard(model)
         if self.tensor > 1:
@@ -217,20 +208,20 @@ class _Run:
             evaluate=evaluate,
             on_step=on_step,
             checkpoint=self.checkpoints,
-            captured=plan.captured,
             shared=self.devices > 1,
-            note=say,
         )
 
-    def _loss(self, model: Transformer, plan: TrainingPlan, dtype: torch.dtype) -> tuple[FastLoss, Objective, bool]:
-        """Give the fast loss, what is trained by, and whether that is the plain model."""
+    def _loss(self, model: Transformer, device: torch.device, dtype: torch.dtype) -> tuple[FastLoss, Objective, bool]:
+        """Give the fast loss, what is trained by, and whether that is the plain model, which suits a GPU."""
         recipe = self.recipe
         fast = FastLoss(model, epsilon=recipe.epsilon, dtype=dtype)
         # Weights that are cut can be read in forward methods alone, and only the plain model calls them.
         if self.weights_are_cut:
             return fast, summed_loss, True
-        loss = PlainLoss(model, epsilon=recipe.epsilon, compiled=plan.compiled) if plan.plain else fast
-        return fast, lambda model, batch, epsilon: loss.summed(batch), plan.plain
+        # The two passes of a consistency are the fast path's alone.
+        is_plain = device.type == "cuda" and not recipe.consistency
+        loss = PlainLoss(model, epsilon=recipe.epsilon) if is_plain else fast
+        return fast, lambda model, batch, epsilon: loss.summed(batch), is_plain
 
 
 def _on_a_rank(run: _Run, device: torch.device, tell: Callable[[Any], None]) -> TrainingState:

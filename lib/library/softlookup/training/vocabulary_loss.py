@@ -8,7 +8,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from softlookup.training.one_pass import compiled_of_logits, of_logits
-from softlookup_inside.torch_internals import add_product
 
 # Rows of a matrix product are filled up to a multiple of this: the library behind torch's products prepares
 # a kernel for each new size, which costs more than a small product, and keeps it for the next time.
@@ -182,7 +181,8 @@ def _by_chunks(
         total = total + loss_of(logits, right.clamp(min=0), counts, epsilon, with_gradient)
         if with_gradient:  # which stands where the logits stood
             grad_states.append((logits @ weights).to(states.dtype))
-            grad_table = add_product(grad_table, logits.mT, h, wide)
+            by_chunk = (logits.mT @ h).to(wide)
+            grad_table = by_chunk if grad_table is None else grad_table.add_(by_chunk)
     return total, () if grad_table is None else (torch.cat(grad_states), grad_table.to(table.dtype))
 
 

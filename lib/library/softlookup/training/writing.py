@@ -1,6 +1,7 @@
 """Train a decoder-only model on one text by a recipe: a run that can be killed, and leaves what load_writer reads."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import torch
@@ -12,7 +13,6 @@ from softlookup.text.lines import mark_lines
 from softlookup.training.checkpoint import Checkpoints, TrainingState
 from softlookup.training.fast import quick_dtype
 from softlookup.training.loop import Progress, summed_loss, train, validation_loss
-from softlookup.training.on_gpu import card_of, training_plan
 from softlookup.training.plain_loss import PlainLoss
 from softlookup.training.recipe import WriterRecipe
 from softlookup.training.run_folder import Say, fixed, learned_tokenizer, leave_model, same_run
@@ -64,10 +64,9 @@ def train_writer(
     model = DecoderLM(recipe.config(tokenizer)).to(device)
     autocast = torch.bfloat16 if quick_dtype(device) is torch.bfloat16 else None
     say(f"{sum(p.numel() for p in model.parameters()):,} parameters, on {device}")
-    plan = training_plan(card_of(device))
-    if plan.sentence:
-        say(plan.sentence)
-    plain = PlainLoss(model, compiled=plan.compiled) if plan.plain else None
+    # A GPU is fastest with the plain model, compiled where torch's compiler can write for it.
+    on_gpu = torch.device(device).type == "cuda"
+    plain = PlainLoss(model, compiled=find_spec("triton") is not None) if on_gpu else None
 
     def schedule(step: int) -> float:
         return warmup_hold_decay(
@@ -97,8 +96,6 @@ def train_writer(
         evaluate=evaluate,
         on_step=on_step,
         checkpoint=checkpoints,
-        captured=plan.captured,
-        note=say,
     )
     leave_model(model, folder, recipe, checkpoints.best_path, state, tokens=len(ids))
     return state
