@@ -1,4 +1,4 @@
-// Writing: greedy, sampled, and by beam search, as softlookup.model.decoding.generate and beam_search do it.
+// Writing: greedy, sampled, and by beam search, as softlookup.model.generate and beam_search do it.
 
 import { logSoftmax } from "./numbers.js";
 

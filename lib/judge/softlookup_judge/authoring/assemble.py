@@ -42,10 +42,17 @@ def origins() -> dict[str, tuple[str, str]]:
 
 
 def assemble(folder: Path, *, again: bool = False) -> list[Taken]:
-    """Fill the capstone's parts with the student's own answers, and say what became of each cell, in its order.
+    """Fill the capstone's parts with the student's own answers.
 
-    Each notebook in ``folder`` is in a folder of its own name, as in ``exercises``. ``again`` writes over answers that
-    stand in the capstone already. AssembleError if the capstone is not there, or a notebook cannot be read.
+    Args:
+        folder: Where the notebooks are, each in a folder of its own name, as in ``exercises``.
+        again: Whether answers that stand in the capstone already are written over.
+
+    Returns:
+        What became of each cell, in the capstone's order.
+
+    Raises:
+        AssembleError: If the capstone is not there, or a notebook cannot be read.
     """
     path = folder / CAPSTONE / f"{CAPSTONE}.ipynb"
     if not path.is_file():

@@ -96,11 +96,10 @@ class AnswerBatch(Batch):
         """How many labels count."""
         return int((self.labels != IGNORED).sum())
 
-    def to(self, device: torch.device | str, *, pinned: bool = False) -> "AnswerBatch":
+    def to(self, device: torch.device | str) -> "AnswerBatch":
         """Copy the batch to a device, as Batch.to does."""
         ids = super().to(device).target_ids
-        labels = self.labels.pin_memory() if pinned else self.labels
-        return AnswerBatch(ids, pad_id=self.pad_id, labels=labels.to(device, non_blocking=pinned))
+        return AnswerBatch(ids, pad_id=self.pad_id, labels=self.labels.to(device))
 
 
 class ExampleBatches:
