@@ -166,7 +166,8 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.
     in full is still looked for, and missed.
     """
     page = node.get("refdoc", "")
-    package = f"softlookup.{page.rpartition('/')[2]}"
+    room = page.rpartition("/")[2]
+    package = "softlookup_judge" if room == "checking" else f"softlookup.{room}"
     if not page.startswith("book/reference/") or node.get("refdomain") != "py" or node.get("reftype") == "obj":
         return None
     full = f"{package}.{node['reftarget'].rpartition('.')[2]}"
