@@ -77,7 +77,7 @@ def home_of(name: str) -> str:
     package, _, last = name.rpartition(".")
     if kind_of(name) != "data":
         return inspect.unwrap(find(name)).__module__
-    loaded = [module for module in sys.modules if module.startswith(f"{package}.")]
+    loaded = [module for module in sys.modules if module.startswith((f"{package}.", "softlookup_inside."))]
     return next(module for module in sorted(loaded) if constant_doc(last, module))
 
 

@@ -4,7 +4,8 @@ import contextlib
 import hashlib
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from distributed import WorkerPlugin, get_worker
@@ -113,10 +114,13 @@ class Examining(WorkerPlugin):
                 self._lock.release()
 
 
-def library_version() -> str:
-    """Name the grader by its version and its sources: two that are called the same may yet grade differently."""
+def library_version(folders: Sequence[Path] | None = None) -> str:
+    """Name the grader by its version and its sources: two that are called the same may yet grade differently.
+
+    ``folders`` are those of the packages; None takes those that are installed.
+    """
     content = hashlib.sha256()
-    for home in homes():
+    for home in homes() if folders is None else folders:
         for path in sorted(home.rglob("*.py")):
             content.update(f"{home.name}/{path.relative_to(home).as_posix()}\n".encode())
             content.update(path.read_bytes())

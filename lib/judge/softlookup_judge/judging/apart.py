@@ -6,16 +6,18 @@ other rank ever was. Beside each world a decoy is asked: another world, in which
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softlookup.ranks.world import WorldOutcome
 from softlookup_inside.asking.case import CORE, Arrays, Case
 from softlookup_inside.asking.probe import Answer, Failure
 from softlookup_judge.data.compare import identical, is_right
 from softlookup_judge.data.protocols import Student
 from softlookup_judge.judging.ranks import RanksAnswer, ask_ranks, rank_question
+
+if TYPE_CHECKING:
+    from softlookup.ranks.world import WorldOutcome
 
 DECOY = "decoy"
 """The part of decoys, which earn nothing."""
@@ -34,7 +36,7 @@ class _World:
 
     index: int
     case: Case
-    outcome: WorldOutcome
+    outcome: "WorldOutcome"
     ranks: Sequence[int]
 
 

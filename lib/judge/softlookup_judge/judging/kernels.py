@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.tiles.costs import JUDGED_WORK_NS
-from softlookup.tiles.replay import LaunchError, replay
 from softlookup_inside.asking.case import Arrays, Case
 from softlookup_inside.asking.probe import Answer, Failure
 from softlookup_judge.data.compare import identical, score
@@ -102,6 +100,8 @@ def settled(case: Case, answer: Answer, names: Sequence[str]) -> Answer:
     """An answer whose arrays are results: where they are a kernel's record, it is run."""
     if not case.grid or answer.arrays is None:
         return answer
+    from softlookup.tiles.replay import LaunchError
+
     try:
         return replace(answer, arrays=results(case, answer.arrays, names))
     except LaunchError as error:
@@ -113,6 +113,9 @@ def results(case: Case, record: Arrays, names: Sequence[str] = ()) -> Arrays:
 
     LaunchError if it cannot be run to its end.
     """
+    from softlookup.tiles.costs import JUDGED_WORK_NS
+    from softlookup.tiles.replay import LaunchError, replay
+
     arrays = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in case.args]
     for at in case.outputs:
         # What is never written must not look right.

@@ -6,12 +6,10 @@ all. The results are those of rank 0, of rank 1 and so on; the last one is what 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softlookup.ranks.records import WorldError
-from softlookup.ranks.world import WorldOutcome, run
 from softlookup_inside.asking.calling import called, inputs_for
 from softlookup_inside.asking.case import Arrays, Case
 from softlookup_inside.asking.probe import Answer, Failure
@@ -19,6 +17,9 @@ from softlookup_inside.ranks.names import MESSAGES
 from softlookup_inside.ranks.packing import NAMES, Record
 from softlookup_judge.data.limits import RANKS_WITHIN_LIMITS, excess
 from softlookup_judge.data.protocols import Student
+
+if TYPE_CHECKING:
+    from softlookup.ranks.world import WorldOutcome
 
 
 class _RankFailed(Exception):
@@ -50,11 +51,14 @@ class RanksAnswer:
     """
 
     answer: Answer
-    outcome: WorldOutcome | None = None
+    outcome: "WorldOutcome | None" = None
 
 
 def ask_ranks(case: Case, student: Student, count: int) -> RanksAnswer:
     """What a student's ranks come to together, with ``count`` results each."""
+    from softlookup.ranks.records import WorldError
+    from softlookup.ranks.world import run
+
     printed: dict[int, str] = {}
 
     def ask(inboxes: Mapping[int, Record]) -> dict[int, Record]:
@@ -86,6 +90,7 @@ def results(case: Case, function: Callable[..., Any], count: int) -> Arrays:
 
     WorldError if its messages do not meet. Exceptions of the function pass through.
     """
+    from softlookup.ranks.world import run
 
     def ask(inboxes: Mapping[int, Record]) -> dict[int, Record]:
         questions = {rank: rank_question(case, rank, inbox) for rank, inbox in inboxes.items()}
@@ -102,8 +107,10 @@ def on_all_ranks(*per_rank: Sequence[np.ndarray]) -> Arrays:
     return (*(array for of_rank in zip(*per_rank, strict=True) for array in of_rank), RANKS_WITHIN_LIMITS)
 
 
-def _check_offers(case: Case, outcome: WorldOutcome) -> None:
+def _check_offers(case: Case, outcome: "WorldOutcome") -> None:
     """Refuse messages of a kind that is not offered, where no collective sends them."""
+    from softlookup.ranks.records import WorldError
+
     if set(case.offers) <= set(MESSAGES):
         for rank, (rows, _) in enumerate(outcome.records):
             names = {NAMES[number] for number in rows[:, 0]}
@@ -111,7 +118,9 @@ def _check_offers(case: Case, outcome: WorldOutcome) -> None:
                 raise WorldError("record", f"rank {rank} calls {', '.join(others)}, which `dist` does not offer here")
 
 
-def _arrays(case: Case, outcome: WorldOutcome, count: int) -> Arrays:
+def _arrays(case: Case, outcome: "WorldOutcome", count: int) -> Arrays:
+    from softlookup.ranks.records import WorldError
+
     for rank, arrays in enumerate(outcome.results):
         if len(arrays) != count:
             raise WorldError("record", f"what rank {rank} gives is no record of a rank")
