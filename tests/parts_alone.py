@@ -19,6 +19,16 @@ PARTS = ("command", "inside", "library", "judge", "grader", "course")
 FOR_GPUS = ("nvidia-", "cuda-", "triton")
 """How the names of packages begin that torch requires where it was built for CUDA; they are not counted."""
 
+SCRIPT = """#!{python}
+import sys
+
+from {module} import {name}
+
+if __name__ == "__main__":
+    sys.exit({name}())
+"""
+"""A program in bin/; processes that it starts may import it."""
+
 Closure = dict[str, Distribution]
 """Distributions by their normalised names."""
 
@@ -88,9 +98,7 @@ class Wheels:
                     bring(source, target, linked)
             for point in dist.entry_points.select(group="console_scripts"):
                 script = folder / "bin" / point.name
-                script.write_text(
-                    f"#!{alone.python}\nimport sys\nfrom {point.module} import {point.attr}\nsys.exit({point.attr}())\n"
-                )
+                script.write_text(SCRIPT.format(python=alone.python, module=point.module, name=point.attr))
                 script.chmod(0o755)
         return alone
 
@@ -171,9 +179,6 @@ def count(closure: Closure) -> int:
 def megabytes(closure: Closure) -> float:
     """The size of the installed files in MB, as packages list them: nothing compiled later, nothing for GPUs."""
     sizes = [
-        file.size or 0
-        for name, dist in closure.items()
-        if not name.startswith(FOR_GPUS)
-        for file in dist.files or ()
+        file.size or 0 for name, dist in closure.items() if not name.startswith(FOR_GPUS) for file in dist.files or ()
     ]
     return sum(sizes) / 1e6

@@ -1,7 +1,9 @@
 """The state of torch and numpy around a check: one thread, gradients switched on, nothing compiled, no warnings."""
 
 import contextlib
+import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,14 @@ from softlookup_inside.torch_internals import compiler_is_loaded
 
 @contextlib.contextmanager
 def calm_torch() -> Iterator[None]:
-    """One thread (small tensors would wait for each other), gradients on, nothing compiled, whatever was switched."""
+    """One thread (small tensors would wait for each other), gradients on, nothing compiled, whatever was switched.
+
+    Where torch is not installed, numpy's warnings are all that there is to switch off.
+    """
+    if "torch" not in sys.modules and find_spec("torch") is None:
+        with np.errstate(all="ignore"):
+            yield
+        return
     import torch
 
     before = torch.get_num_threads()

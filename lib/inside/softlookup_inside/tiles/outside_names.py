@@ -10,7 +10,7 @@ from softlookup_inside.tiles.language import Language, cdiv
 from softlookup_inside.tiles.tile import ChipTile, ElementType, operation
 from softlookup_inside.tiles.values import KernelError
 
-TILES = "softlookup.tiles"
+TILES = ("softlookup.tiles", "softlookup_inside.tiles")
 """The package whose functions a kernel may call."""
 
 
