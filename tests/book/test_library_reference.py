@@ -27,12 +27,12 @@ def sections():
     }
 
 
-@pytest.mark.parametrize("package", public_names.PACKAGES)
 def page_of(name):
     """The page of a package, or of a name in it."""
     return "checking" if name.startswith("softlookup_judge") else name.split(".")[1]
 
 
+@pytest.mark.parametrize("package", public_names.PACKAGES)
 def test_every_public_name_of_a_package_is_shown(package):
     whole = importlib.import_module(package)
     assert whole.__all__ == sorted(set(whole.__all__), key=whole.__all__.index)

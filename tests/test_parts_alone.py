@@ -1,0 +1,298 @@
+"""Each part installed alone, with what its metadata require and nothing else, does what it is for."""
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from parts_alone import PARTS, ROOT, Alone, Wheels, build_wheels, count, package_of
+
+from softlookup_grader import Course
+from softlookup_grader.sandbox.bubble import trouble
+
+WHY_NOT = trouble()
+Install = Callable[..., Alone]
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Wheels:
+    """All parts' wheels, which the test processes of a run share."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "parts-alone"
+    build_wheels(folder)
+    return Wheels(folder)
+
+
+@pytest.fixture
+def install(wheels: Wheels, tmp_path: Path) -> Iterator[Install]:
+    """Make the environment of a part with some extras; it is gone after the test."""
+    folder = tmp_path / "alone"
+
+    def make(part: str, *extras: str, linked: bool = True) -> Alone:
+        alone = wheels.install(folder, part, extras, linked=linked)
+        assert alone.installed() == set(alone.closure)
+        return alone
+
+    yield make
+    shutil.rmtree(folder)
+
+
+INSIDE = """
+import pkgutil, sys
+from importlib import import_module
+import numpy as np
+import softlookup_inside
+import softlookup_inside.tiles.language as tl
+from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.probe import run
+
+missing = {}
+for module in pkgutil.walk_packages(softlookup_inside.__path__, "softlookup_inside."):
+    try:
+        import_module(module.name)
+    except ModuleNotFoundError as error:
+        missing[module.name] = error.name
+assert missing == dict.fromkeys(
+    ["softlookup_inside.sandbox.shell", "softlookup_inside.sandbox.submission"], "IPython"
+), missing
+
+def doubled(x, y, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, 2 * tl.load(x + at))
+
+x = np.arange(8, dtype=np.float32)
+kernel = run(doubled, Case("two programs", (x, np.zeros_like(x), 4), frame="numpy", grid=(2,), outputs=(1,)), 2)
+assert kernel.failure is None, kernel.failure
+rows, constants = kernel.arrays
+assert set(rows[:, 0]) == {0, 1} and 2.0 in constants
+
+answer = run(lambda x: x + x, Case("eight", (x,), frame="numpy"))
+assert answer.failure is None and answer.arrays[0].tolist() == (2 * x).tolist()
+print(run(lambda x: x[9], Case("eight", (x,), frame="numpy")).failure.message)
+"""
+
+
+def test_inside_imports_with_numpy_alone_and_asks_a_kernel_and_an_answer(install: Install) -> None:
+    alone = install("inside")
+    assert set(alone.closure) == {"numpy", "softlookup-inside"}
+    assert alone.python(INSIDE) == "IndexError: index 9 is out of bounds for axis 0 with size 8"
+
+
+def test_notebook_is_the_extra_of_inside_that_runs_cells(install: Install) -> None:
+    alone = install("inside", "notebook")
+    code = "from softlookup_inside.sandbox import shell, submission\nprint(shell.CellShell().run('1 + 1', 10, 1000))"
+    assert "'text/plain': '2'" in alone.python(code)
+
+
+CHECK_WITHOUT_JUDGE = """
+try:
+    from softlookup import check
+except ModuleNotFoundError as error:
+    print(error.name)
+"""
+
+TRANSLATE = """
+from softlookup.model import load_translator
+
+print(load_translator().translate("A red house near the river.").text)
+"""
+
+LLAMA = {
+    **{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "rms_norm_eps": 1e-5},
+    **{"vocab_size": 1000, "hidden_size": 64, "intermediate_size": 160, "num_hidden_layers": 2},
+    **{"num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 2048},
+    **{"rope_theta": 10000.0, "tie_word_embeddings": False},
+}
+
+
+def test_library_translates_and_counts_a_config_without_the_others(install: Install, tmp_path: Path) -> None:
+    alone = install("library")
+    assert alone.importable("softlookup_judge", "softlookup_grader", "nbgrader", "matplotlib", "IPython") == ""
+    assert alone.python(CHECK_WITHOUT_JUDGE) == "softlookup_judge"
+    assert re.search(r"maison rouge .*rivière", alone.python(TRANSLATE))
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
+    read = json.loads(alone.run("softlookup", "read", tmp_path / "config.json", "--json"))
+    d, keys, hidden = 64, 32, 160
+    layer = 2 * d * d + 2 * d * keys + 3 * d * hidden + 2 * d
+    assert read["total"] == 2 * 1000 * d + 2 * layer + d, read
+
+
+OWN_TASK = {
+    "99_mine.py": """# %% 99-setup
+import numpy as np
+
+# %% [markdown]
+# [[task 99.row-means]]
+
+# %% 99-row-means
+def row_means(x):
+    ### BEGIN SOLUTION
+    return x.mean(axis=-1)
+    ### END SOLUTION
+""",
+    "99_mine.toml": """[tasks]
+"99.row-means" = { name = "row_means", title = "Means", points = 3, minutes = 5, difficulty = 1, returns = ["means"] }
+
+["99.row-means"]
+over-columns = ["axis=-1", "axis=0"]
+
+[says]
+over-columns = "These are means of columns: take axis -1."
+""",
+    "99_mine_tasks.py": '''"""Means."""
+
+from softlookup_inside.asking.case import Case
+from softlookup_judge.data.published import described
+
+
+def _cases(rng):
+    return [Case("numbers", (rng.normal(size=shape),), frame="numpy") for shape in ((3, 5), (4, 4))]
+
+
+TASKS = (described("99.row-means", cases=_cases, oracle=lambda x: x.sum(axis=-1) / x.shape[-1], frame="numpy"),)
+''',
+}
+
+JUDGE = """
+import sys
+import numpy as np
+from softlookup_judge import Case, CheckResult, Task
+from softlookup_judge.checking.catalogue import catalogue_with
+from softlookup_judge.data.compare import first_difference
+from softlookup_judge.data.own import OwnTasks
+from softlookup_judge.data.words import described
+from softlookup_judge.home import Checker
+
+case = Case("three", (np.ones(3),), frame="numpy")
+difference = first_difference((np.array([1.0, 2.0, 3.0]),), (np.array([1.0, 2.0, 4.0]),), case)
+assert difference.index == (2,) and "cell [2] is 3" in described(case, difference, ("means",), True)
+
+checker = Checker(catalogue_with(OwnTasks(tuple({files!r}.items()))))
+assert isinstance(checker.catalogue.task("99.row-means"), Task)
+for answer in (lambda x: x.sum(-1) / x.shape[-1], lambda x: x.mean(0)):
+    result = checker.check("99.row-means", answer)
+    assert isinstance(result, CheckResult)
+    print(result.verdict, *result.diagnosis)
+assert not {{"torch", "softlookup"}} & set(sys.modules)
+"""
+
+
+def test_judge_judges_a_task_in_numpy_and_names_the_mistake_with_numpy_and_inside_alone(install: Install) -> None:
+    alone = install("judge")
+    assert set(alone.closure) == {"numpy", "softlookup-inside", "softlookup-judge"}
+    assert alone.python(JUDGE.format(files=OWN_TASK)).splitlines() == ["pass", "wrong over-columns"]
+
+
+SCALE = """
+from softlookup_judge import check
+
+for answer in (lambda scores, d: scores / d**0.5, lambda scores, d: scores):
+    result = check("04.scale", answer)
+    print(result.verdict, *result.diagnosis)
+"""
+
+
+def test_judge_with_the_courses_tasks_checks_them_without_grader(install: Install) -> None:
+    alone = install("judge", "tasks")
+    assert alone.importable("softlookup_grader", "nbgrader", "matplotlib", "IPython") == ""
+    assert alone.python(SCALE).splitlines() == ["pass", "wrong no-sqrt"]
+
+
+SOLUTION = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
+TEST = "assert double(2) == 4\n### BEGIN HIDDEN TESTS\nassert double(-3) == -6\n### END HIDDEN TESTS"
+
+
+def marked(name: str, **kind: object) -> dict:
+    """The metadata that nbgrader gives a cell."""
+    plain = {"grade": False, "locked": False, "solution": False, "task": False}
+    return {"nbgrader": {"grade_id": name, "schema_version": 3, **plain, **kind}}
+
+
+def write_class(course: Path, generate: Callable[[], object]) -> None:
+    """Write an assignment as nbgrader's own pages make it, have it released, and hand in for two students."""
+    cells = [
+        new_code_cell(SOLUTION, metadata=marked("double", solution=True)),
+        new_code_cell(TEST, metadata=marked("test-double", grade=True, locked=True, points=3)),
+        new_markdown_cell("It adds.", metadata=marked("why", grade=True, solution=True, points=2)),
+    ]
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number}"
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    (course / "source" / "ps1").mkdir(parents=True)
+    (course / "nbgrader_config.py").write_text('c = get_config()\nc.CourseDirectory.course_id = "stock"\n')
+    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), course / "source/ps1/ps1.ipynb")
+    generate()
+    release = nbformat.read(course / "release/ps1/ps1.ipynb", as_version=4)
+    for student, answer in (("ada", "x + x"), ("ben", "2 * abs(x)")):
+        release.cells[0].source = f"def double(x):\n    return {answer}"
+        release.cells[2].source = f"{student} thought so."
+        (course / "submitted" / student / "ps1").mkdir(parents=True)
+        nbformat.write(release, course / "submitted" / student / "ps1/ps1.ipynb")
+
+
+@pytest.mark.skipif(bool(WHY_NOT) and "SOFTLOOKUP_SANDBOX_REQUIRED" not in os.environ, reason=WHY_NOT)
+def test_grader_grades_a_stock_assignment_in_the_sandbox_without_torch(install: Install, tmp_path: Path) -> None:
+    alone, folder = install("grader", linked=False), tmp_path / "course"
+    assert alone.importable("torch", "softlookup", "softlookup_course", "matplotlib", "jupytext") == ""
+    write_class(folder, lambda: alone.run("nbgrader", "generate_assignment", "ps1", folder=folder))
+    alone.run("softlookup", "grade", "ps1", "--course", folder, "--workers", "1")
+    report = json.loads((folder / "reports/ps1.json").read_text())["submissions"]
+    assert {name: (line["score"], line["max"]) for name, line in report.items()} == {"ada": (3, 5), "ben": (0, 5)}
+    assert all(line["by_hand"]["why"]["waiting"] for line in report.values())
+    with Course.at(folder).gradebook() as book:
+        points = {
+            (submission.student.id, grade.name): (grade.auto_score, bool(grade.needs_manual_grade))
+            for submission in book.assignment_submissions("ps1")
+            for notebook in submission.notebooks
+            for grade in notebook.grades
+        }
+    by_hand = {(student, "why"): (None, True) for student in ("ada", "ben")}
+    assert points == {("ada", "test-double"): (3, False), ("ben", "test-double"): (0, False), **by_hand}
+    assert "AssertionError" in (folder / "feedback/ben/ps1/ps1.html").read_text()
+
+
+PAGE = """---
+file_format: mystnb
+kernelspec:
+  name: python3
+  display_name: Python 3
+---
+
+# Distances
+
+```{code-cell} ipython3
+from softlookup_course import figures
+from softlookup_course.figures.show import show
+
+show(figures.distance_curve, {8: [8.0, 6.0, 3.0, 1.0]}, caption="Nearer rows are more alike.")
+```
+"""
+
+
+def test_course_builds_a_page_with_a_figure(install: Install, tmp_path: Path) -> None:
+    alone, book = install("course", "book"), tmp_path / "book"
+    book.mkdir()
+    (book / "_toc.yml").write_text("format: jb-book\nroot: page\n")
+    (book / "_config.yml").write_text("title: A page\nexecute: { execute_notebooks: force, raise_on_error: true }\n")
+    (book / "page.md").write_text(PAGE)
+    alone.run("jupyter-book", "build", "-W", ".", folder=book)
+    page = (book / "_build/html/page.html").read_text()
+    assert page.count('src="data:image/svg+xml') == 2, "the figure, light and dark"
+    assert "The dot product of two rows of sinusoids" in page and "Nearer rows are more alike." in page
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the tables count the packages of Python 3.11")
+def test_readme_of_a_part_says_how_many_packages_it_brings(wheels: Wheels, part: str) -> None:
+    text = (ROOT / "lib" / part / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([a-z`\[\] ]+) \| ([\d,]+) \| [\d,.]+ \|$", text, re.M))
+    computed = {"alone": count(wheels.closure(part)), "the whole course": count(wheels.course())}
+    for extra in re.findall(r"^\| with `\[(\w+)\]`", text, re.M):
+        computed[f"with `[{extra}]`"] = count(wheels.closure(part, (extra,)))
+    assert {name: int(number.replace(",", "")) for name, number in rows.items()} == computed, package_of(part)
