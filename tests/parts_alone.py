@@ -1,6 +1,7 @@
 """Environments that hold a part's wheel and what its metadata require, and nothing else; and how large they are."""
 
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -29,6 +30,20 @@ if __name__ == "__main__":
     sys.exit({name}())
 """
 """A program in bin/; processes that it starts may import it."""
+
+IMPORT_ALL = """
+import json
+import pkgutil
+from importlib import import_module
+
+missing = {{}}
+for module in pkgutil.walk_packages(import_module("{package}").__path__, "{package}."):
+    try:
+        import_module(module.name)
+    except ModuleNotFoundError as error:
+        missing[module.name] = error.name
+print(json.dumps(missing))
+"""
 
 Closure = dict[str, Distribution]
 """Distributions by their normalised names."""
@@ -182,6 +197,10 @@ class Alone:
     def importable(self, *names: str) -> str:
         """Which of some packages can be imported there."""
         return self.python(f"from importlib.util import find_spec\nprint(*filter(find_spec, {names!r}))")
+
+    def missing(self, package: str) -> dict[str, str]:
+        """The modules of a package that cannot be imported there, with what each does not find."""
+        return json.loads(self.python(IMPORT_ALL.format(package=package)))
 
     def installed(self) -> set[str]:
         """The distributions that its Python finds."""

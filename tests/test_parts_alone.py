@@ -44,23 +44,10 @@ def install(wheels: Wheels, tmp_path: Path) -> Iterator[Install]:
 
 
 INSIDE = """
-import pkgutil, sys
-from importlib import import_module
 import numpy as np
-import softlookup_inside
 import softlookup_inside.tiles.language as tl
 from softlookup_inside.asking.case import Case
 from softlookup_inside.asking.probe import run
-
-missing = {}
-for module in pkgutil.walk_packages(softlookup_inside.__path__, "softlookup_inside."):
-    try:
-        import_module(module.name)
-    except ModuleNotFoundError as error:
-        missing[module.name] = error.name
-assert missing == dict.fromkeys(
-    ["softlookup_inside.sandbox.shell", "softlookup_inside.sandbox.submission"], "IPython"
-), missing
 
 def doubled(x, y, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -81,6 +68,9 @@ print(run(lambda x: x[9], Case("eight", (x,), frame="numpy")).failure.message)
 def test_inside_imports_with_numpy_alone_and_asks_a_kernel_and_an_answer(install: Install) -> None:
     alone = install("inside")
     assert set(alone.closure) == {"numpy", "softlookup-inside"}
+    sandbox = "softlookup_inside.sandbox"
+    lacking = {f"{sandbox}.shell": "IPython", f"{sandbox}.submission": "IPython"}
+    assert alone.missing("softlookup_inside") == lacking, "what the extra `notebook` is for"
     assert alone.python(INSIDE) == "IndexError: index 9 is out of bounds for axis 0 with size 8"
 
 
@@ -186,6 +176,8 @@ assert not {{"torch", "softlookup"}} & set(sys.modules)
 def test_judge_judges_a_task_in_numpy_and_names_the_mistake_with_numpy_and_inside_alone(install: Install) -> None:
     alone = install("judge")
     assert set(alone.closure) == {"numpy", "softlookup-inside", "softlookup-judge"}
+    rooms = ("softlookup_judge.chapters.", "softlookup_judge.authoring")  # what its extras are for
+    assert [name for name in alone.missing("softlookup_judge") if not name.startswith(rooms)] == []
     assert alone.python(JUDGE.format(files=OWN_TASK)).splitlines() == ["pass", "wrong over-columns"]
 
 
@@ -240,6 +232,7 @@ def write_class(course: Path, generate: Callable[[], object]) -> None:
 def test_grader_grades_a_stock_assignment_in_the_sandbox_without_torch(install: Install, tmp_path: Path) -> None:
     alone, folder = install("grader", linked=False), tmp_path / "course"
     assert alone.importable("torch", "softlookup", "softlookup_course", "matplotlib", "jupytext") == ""
+    assert alone.missing("softlookup_grader") == {"softlookup_grader.workers.dask_worker": "distributed"}
     write_class(folder, lambda: alone.run("nbgrader", "generate_assignment", "ps1", folder=folder))
     alone.run("softlookup", "grade", "ps1", "--course", folder, "--workers", "1")
     report = json.loads((folder / "reports/ps1.json").read_text())["submissions"]
