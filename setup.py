@@ -15,17 +15,6 @@ PARTS = [tomllib.loads((home / "pyproject.toml").read_text(encoding="utf-8")) fo
 EXTRAS = ("book", "instructor", "kernels", "pdf", "published", "student", "train")
 
 
-def merged(*keys: str) -> dict:
-    """A table of all parts in one, by its place in their files."""
-    both: dict = {}
-    for part in PARTS:
-        table = part
-        for key in keys:
-            table = table.get(key, {})
-        both |= table
-    return both
-
-
 def needed(requirements: list[str], extras: dict[str, dict]) -> list[str]:
     """Requirements, each part's own extras in place of the part's name."""
     names = []
@@ -40,27 +29,28 @@ def needed(requirements: list[str], extras: dict[str, dict]) -> list[str]:
 
 projects = {part["project"]["name"]: part["project"] for part in PARTS}
 by_part = {name: project.get("optional-dependencies", {}) for name, project in projects.items()}
-packages = [name for home in HOMES for name in find_packages(str(home), include=["softlookup*"])]
-points = [part["project"].get("entry-points", {}) for part in PARTS]
+packages = {name: home for home in HOMES for name in find_packages(str(home), include=["softlookup*"])}
+points = [project.get("entry-points", {}) for project in projects.values()]
 
 setup(
     version=projects["softlookup"]["version"],
     install_requires=needed([text for project in projects.values() for text in project["dependencies"]], by_part),
     extras_require={extra: needed(by_part["softlookup-course"][extra], by_part) for extra in EXTRAS},
     entry_points={
-        "console_scripts": [f"{name} = {place}" for name, place in merged("project", "scripts").items()],
+        "console_scripts": [
+            f"{name} = {place}" for project in projects.values() for name, place in project.get("scripts", {}).items()
+        ],
         **{
             group: [f"{name} = {place}" for point in points for name, place in point.get(group, {}).items()]
             for group in {group for point in points for group in point}
         },
     },
-    packages=packages,
-    package_dir={
-        name: str((home / name).relative_to(ROOT))
-        for home in HOMES
-        for name in find_packages(str(home), include=["softlookup*"])
-        if "." not in name
+    packages=[*packages],
+    package_dir={name: str((home / name).relative_to(ROOT)) for name, home in packages.items() if "." not in name},
+    package_data={
+        name: patterns
+        for part in PARTS
+        for name, patterns in part["tool"]["setuptools"].get("package-data", {}).items()
     },
-    package_data=merged("tool", "setuptools", "package-data"),
     cmdclass={"build_py": runpy.run_path(str(ROOT / "lib" / "judge" / "setup.py"), run_name="part")["WithSolutions"]},
 )

@@ -156,7 +156,7 @@ def _run(command: list[str], limit_s: float, log: Path) -> int:
 
 
 def _environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "lib"), str(ROOT)])}
+    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, [*sorted(ROOT.glob("lib/*")), ROOT]))}
 
 
 def _files_of_tests() -> list[str]:

@@ -18,6 +18,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from softlookup_inside.installed import homes
+
 WATCH = Path(__file__).with_name("kernel_watch.py")
 
 NATIVE = {"safetensors": ".safetensors"}
@@ -25,9 +27,6 @@ NATIVE = {"safetensors": ".safetensors"}
 
 NOT_OURS = ("_build", ".venv", ".git", "course", "book/_vendor")
 """Folders of the checkout that hold nothing a page could need: what is made, and what is installed."""
-
-PARTS = ("inside", "judge", "grader", "course")
-"""What stands beside the library under its name."""
 
 LEFT_BEHIND = {"__pycache__", ".ipynb_checkpoints"}
 
@@ -38,8 +37,10 @@ def library_folders(package: str) -> list[Path]:
     Raises:
         RuntimeError: If it is not installed; the message says what to run.
     """
-    specs = [importlib.util.find_spec(name) for name in (package, *(f"{package}_{part}" for part in PARTS))]
-    folders = [Path(place).absolute() for spec in specs if spec for place in spec.submodule_search_locations or ()]
+    spec = importlib.util.find_spec(package)
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    folders = [Path(place).absolute() for place in places[:1]]
+    folders += [home for name, home in homes().items() if name.startswith(f"{package}_")]
     if not folders:
         raise RuntimeError(f"the book runs {package!r}, which is not installed here: run `make setup` first")
     return folders

@@ -16,7 +16,7 @@ from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
 
-from softlookup_inside import version_of
+from softlookup_inside.installed import version_of
 
 OWN_PAGE = "book/mistakes"
 PLACES = {"title", "body"}

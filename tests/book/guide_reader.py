@@ -197,5 +197,5 @@ def own_environment(root: Path, home: Path) -> dict[str, str]:
         "HOME": str(home),
         "LOGNAME": "instructor",
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), "/usr/bin", "/bin", "/usr/sbin", "/sbin"]),
-        "PYTHONPATH": str(root / "lib"),
+        "PYTHONPATH": os.pathsep.join(map(str, sorted(root.glob("lib/*")))),
     }

@@ -131,7 +131,7 @@ def test_what_is_imported_beforehand_is_nothing_of_the_project_and_reads_no_file
         files = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
         print(json.dumps([threading.active_count(), files]))
     """
-    path = os.pathsep.join([str(ROOT / "lib"), str(SERVER.parent)])
+    path = os.pathsep.join(map(str, [*sorted(ROOT.glob("lib/*")), SERVER.parent]))
     done = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=True
     )

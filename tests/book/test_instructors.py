@@ -38,7 +38,7 @@ CLASS = {"ada": ("Ada Lovelace", 7101), "ben": ("Ben Banneker", 7102), "chen": (
 def checkout(folder: Path) -> Reader:
     """A reader with a checkout: what the commands need of it."""
     leave = shutil.ignore_patterns("__pycache__")
-    for name in ("lib/softlookup", "solutions", "exercises"):
+    for name in ("lib", "solutions", "exercises"):
         shutil.copytree(ROOT / name, folder / "soft-lookup" / name, ignore=leave)
     for name in ("_config.yml", "nbgrader_config.py"):
         shutil.copy(ROOT / name, folder / "soft-lookup" / name)

@@ -130,7 +130,7 @@ def test_standing_counts_no_wait_for_the_submissions_own_processes() -> None:
 
 @NEEDS_SANDBOX
 def test_bubblewrap_refuses_a_python_around_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
-    around = bubble.homes()[0].parents[2]
+    around = bubble.homes()["softlookup"].parents[2]
     monkeypatch.setattr(sys, "prefix", str(around))
     with pytest.raises(SandboxError, match="submissions could read"):
         bubble._bubblewrap()

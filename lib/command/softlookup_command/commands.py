@@ -1,12 +1,14 @@
 """The command ``softlookup``: one program, whose commands come from the parts of the project that are installed.
 
 Each part names a module of its own under the entry point ``softlookup.commands``. That module has ``AUDIENCES``, its
-commands by whom they are for, and ``explained``, which gives the sentence for an exception that a user can mend.
+commands by whom they are for, and where it knows exceptions that a user can mend, ``explained``, which gives their
+sentence, and None for any other.
 """
 
 from functools import cache
 from importlib.metadata import distributions, entry_points
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any
 
 import click
 
@@ -16,17 +18,8 @@ AUDIENCES = ("For students", "For readers", "For instructors", "For authors", "M
 """In the order in which the help lists them."""
 
 
-class CommandModule(Protocol):
-    """What a part's module has."""
-
-    AUDIENCES: dict[str, tuple[click.Command, ...]]
-
-    def explained(self, error: Exception) -> str | None:
-        """The sentence for an exception that a user can mend; None for any other."""
-
-
 @cache
-def parts() -> tuple[CommandModule, ...]:
+def parts() -> tuple[ModuleType, ...]:
     """The modules with commands of all parts that are installed, by name."""
     points = {point.name: point for point in entry_points(group="softlookup.commands")}
     return tuple(points[name].load() for name in sorted(points))
@@ -50,8 +43,8 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except (ValueError, OSError) as error:
-            for part in parts():
-                if sentence := part.explained(error):
+            for explained in (part.explained for part in parts() if hasattr(part, "explained")):
+                if sentence := explained(error):
                     refuse(sentence)
             if isinstance(error, PermissionError):
                 refuse(f"there is no permission to use {error.filename}: change its permissions, or name another file")

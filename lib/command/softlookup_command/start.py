@@ -7,15 +7,15 @@ def main() -> None:
     """Run the command line.
 
     A module that cannot be found ends it with a sentence and exit status 2: a package is to be installed, or a part of
-    Python is not there on this operating system. A missing module of the library itself keeps its traceback.
+    Python is not there on this operating system. A missing module of a part that is there keeps its traceback.
     """
     try:
         from softlookup_command.commands import main as commands
 
         commands()
     except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package in ("", "softlookup_command"):
+        package, _, module = (error.name or "").partition(".")
+        if not package or module and package.startswith("softlookup"):
             raise
         print(f"softlookup: {_sentence(package)}", file=sys.stderr)
         sys.exit(2)

@@ -56,7 +56,7 @@ def __getattr__(name: str) -> Any:
 
 def _version() -> str:
     """The version that the package's metadata state, looked up once."""
-    from softlookup_inside import version_of
+    from softlookup_inside.installed import version_of
 
     installed = globals()["__version__"] = version_of("softlookup")
     return installed

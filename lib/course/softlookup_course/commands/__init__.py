@@ -9,8 +9,3 @@ AUDIENCES = {
     "For authors": author.COMMANDS,
     "Measurements": bench.COMMANDS,
 }
-
-
-def explained(error: Exception) -> str | None:
-    """The grader's commands, which are always there beside these, say what there is to say."""
-    return None

@@ -9,7 +9,6 @@ import json
 import zipfile
 from dataclasses import replace
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from softlookup_course.in_page.sealed import sealed
 from softlookup_inside.asking.candidates import is_candidate
 from softlookup_inside.asking.case import Case
 from softlookup_inside.asking.probe import run
+from softlookup_inside.installed import homes
 from softlookup_judge.checking.baked import bake
 from softlookup_judge.checking.catalogue import STANDARD
 from softlookup_judge.checking.local import stand_in
@@ -120,11 +120,11 @@ def pack(chapter: int) -> bytes:
 
 def shipped() -> dict[str, Path]:
     """The files of each package that run in a page, by their names in its archive."""
-    homes = {package: Path(str(find_spec(package).origin)).parent for package in _PARTS}  # type: ignore[union-attr]
+    places = homes()
     return {
-        f"{package}/{path.relative_to(homes[package]).as_posix()}": path
+        f"{package}/{path.relative_to(places[package]).as_posix()}": path
         for package, parts in _PARTS.items()
-        for path in sorted({path for part in parts for path in homes[package].glob(part)})
+        for path in sorted({path for part in parts for path in places[package].glob(part)})
     }
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from softlookup_grader.commands.shared import COURSE, course_in, default_course
+from softlookup_inside.installed import holder_of
 
 if TYPE_CHECKING:
     from softlookup_grader.course.folder import Course
@@ -54,7 +55,8 @@ def _packages() -> Iterator[tuple[str, str]]:
     """The packages that the grader needs, against the versions that it asks for."""
     from packaging.requirements import Requirement
 
-    requirements = [Requirement(text) for text in _requires() if not text.startswith("softlookup")]
+    texts = requires(holder_of("softlookup-grader") or "softlookup-grader") or ()
+    requirements = [Requirement(text) for text in texts if not text.startswith("softlookup")]
     requirements = [
         requirement
         for requirement in requirements
@@ -72,16 +74,6 @@ def _packages() -> Iterator[tuple[str, str]]:
     yield from ((MISSING, sentence) for sentence in wrong)
     if not wrong:
         yield OK, f"all {len(requirements)} packages that grading needs, nbgrader {version('nbgrader')} among them"
-
-
-def _requires() -> list[str]:
-    """What the grader needs, by its own package or by the one that holds all parts."""
-    for name in ("softlookup-grader", "softlookup-all"):
-        try:
-            return requires(name) or []
-        except PackageNotFoundError:
-            continue
-    return []
 
 
 def _room(folder: Path) -> tuple[str, str]:

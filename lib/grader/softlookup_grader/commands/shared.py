@@ -29,7 +29,7 @@ COURSE = click.option(
     help="Folder of the course. Default: course, if it exists, else the current folder.",
 )
 HELP_STEPS = ("nudge", "formula", "example", "solution")
-"""The steps of help on a task (``checking.result.HELP_STEPS``, which takes long to import)."""
+"""The steps of help on a task (``softlookup_judge.data.result.HELP_STEPS``, which takes long to import)."""
 
 
 def default_course() -> Path:

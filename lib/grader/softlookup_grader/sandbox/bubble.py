@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
@@ -23,6 +22,7 @@ from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.work import ONE_THREAD
 from softlookup_grader.sandbox.remedies import remedy
 from softlookup_grader.sandbox.stages import needs_room, new_stage
+from softlookup_inside.installed import PACKAGES, homes
 
 NO_BUBBLEWRAP = (
     "bubblewrap is not installed, and submissions are run in nothing less: install the system's package 'bubblewrap' "
@@ -44,8 +44,6 @@ _PLAINLY = ("-s", "-B", "-P")
 
 _SYSTEM = ("lib", "lib64", "lib32", "bin", "sbin")
 
-PACKAGES = ("softlookup", *(f"softlookup_{name}" for name in ("inside", "command", "judge", "grader", "course")))
-"""This project's packages; a machine has some of them."""
 _WRITTEN = ("transformers", "sentence_transformers")
 """Packages beside the library in which many an answer is written already; benchmarks use them, no notebook does."""
 
@@ -69,7 +67,7 @@ def staged(hidden: Sequence[str] = ()) -> Path:
     """
     folder = new_stage()
     shown = {"softlookup_inside": None, **beside_submissions()}
-    places = {home.name: home for home in homes()}
+    places = homes()
     for package, names in shown.items():
         home, target = places[package], folder / package
         target.mkdir()
@@ -85,12 +83,6 @@ def staged(hidden: Sequence[str] = ()) -> Path:
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
     return folder
-
-
-def homes() -> list[Path]:
-    """The folders of this project's packages that are installed, found without importing them."""
-    specs = filter(None, map(find_spec, PACKAGES))
-    return [Path(place) for spec in specs for place in spec.submodule_search_locations or ()]
 
 
 def beside_submissions() -> dict[str, tuple[str, ...]]:
@@ -362,8 +354,8 @@ def _bubblewrap() -> list[str]:
     # As root there is no namespace of users here: each submission gets one, and with it a count of its own processes.
     command += [] if root else ["--unshare-user", "--uid", _NOBODY, "--gid", _NOBODY]
     installed = Path(sysconfig.get_path("purelib"))
-    for home in homes():
-        if home.resolve() != (installed / home.name).resolve() and (message := readable(home)):
+    for name, home in homes().items():
+        if home.resolve() != (installed / name).resolve() and (message := readable(home)):
             raise SandboxError(message)
     command += ["--ro-bind", "/usr", "/usr", "--perms", "0755", "--dir", "/etc"]
     for name in _SYSTEM:

@@ -11,11 +11,10 @@ from typing import Any
 from distributed import WorkerPlugin, get_worker
 
 from softlookup_grader.data.errors import CourseError
-from softlookup_grader.sandbox.bubble import homes
 from softlookup_grader.workers.making import Examiner
 from softlookup_grader.workers.pool import encode
 from softlookup_grader.workers.pool_worker import DONE, FAILED, HALT
-from softlookup_inside import version_of
+from softlookup_inside.installed import homes, version_of
 
 IDLE_S = 300.0
 """Seconds without work after which an examiner is closed: a grader that was killed tells nobody that it is over."""
@@ -120,7 +119,7 @@ def library_version(folders: Sequence[Path] | None = None) -> str:
     ``folders`` are those of the packages; None takes those that are installed.
     """
     content = hashlib.sha256()
-    for home in homes() if folders is None else folders:
+    for home in homes().values() if folders is None else folders:
         for path in sorted(home.rglob("*.py")):
             content.update(f"{home.name}/{path.relative_to(home).as_posix()}\n".encode())
             content.update(path.read_bytes())

@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from softlookup_inside import OURS
 from softlookup_inside.asking.source import resolve
 from softlookup_inside.torch_internals import GATES_PLACE, dispatcher
 
@@ -119,7 +120,7 @@ class _ForbiddenImports:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         for dotted in self.forbids:
-            if dotted.startswith(("softlookup.", "softlookup_")) and f"{name}.".startswith(f"{dotted}."):
+            if dotted.startswith(OURS) and f"{name}.".startswith(f"{dotted}."):
                 if _now is not None and not _now.open:
                     raise _now.refuse(dotted)
 
@@ -172,11 +173,7 @@ def _gates(forbids: tuple[str, ...], modules: int) -> tuple[_Gate, ...]:
 
 def _target(dotted: str) -> Any:
     """What a name stands for; a package, or a part of this library, that is not imported yet stands for nothing."""
-    return (
-        sys.modules.get(dotted)
-        if "." not in dotted or dotted.startswith(("softlookup.", "softlookup_"))
-        else resolve(dotted)
-    )
+    return sys.modules.get(dotted) if "." not in dotted or dotted.startswith(OURS) else resolve(dotted)
 
 
 def _twins(stems: Mapping[str, str]) -> list[tuple[str, types.FunctionType]]:

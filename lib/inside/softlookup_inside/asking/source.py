@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
+from softlookup_inside import OURS
+
 _MOST_BEHIND = 1000
 """Things that are looked through for functions: an object may make a new one whenever it is asked what it wraps."""
 
@@ -192,7 +194,7 @@ def screen(obj: Callable[..., Any], forbids: tuple[str, ...], stop: frozenset[st
     if not forbids:
         return None
     # What is out of a part of this library says so itself: the part need not be imported.
-    targets = {name: None if name.startswith(("softlookup.", "softlookup_")) else resolve(name) for name in forbids}
+    targets = {name: None if name.startswith(OURS) else resolve(name) for name in forbids}
     plain = obj
     while isinstance(plain, functools.partial):
         plain = plain.func
@@ -206,9 +208,7 @@ def screen(obj: Callable[..., Any], forbids: tuple[str, ...], stop: frozenset[st
                 if name == dotted or _is_it(value, target, dotted):
                     return dotted
                 if name == dotted.rsplit(".", 1)[-1] and _is_foreign_attribute(obj, function, name):
-                    if not dotted.startswith(
-                        ("softlookup.", "softlookup_")
-                    ):  # a whole package's last name is no shortcut
+                    if not dotted.startswith(OURS):  # a whole package's last name is no shortcut
                         return dotted
     return None
 

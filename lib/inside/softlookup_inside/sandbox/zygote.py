@@ -19,6 +19,8 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from softlookup_inside import OURS
+
 _NAMESPACES = 0x10000000 | 0x00020000 | 0x20000000 | 0x08000000 | 0x40000000 | 0x04000000
 _MS_NOSUID, _MS_NODEV, _MS_REC, _MS_PRIVATE, _MS_RDONLY = 2, 4, 0x4000, 0x40000, 1
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP = 1, 38, 24
@@ -233,7 +235,7 @@ class _NotHere:
     """Says why a part of the library cannot be imported."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        if name.startswith(("softlookup.", "softlookup_")):
+        if name.startswith(OURS):
             message = f"{name} is not there while this notebook is graded: its tasks ask you to write it yourself"
             raise ModuleNotFoundError(message, name=name)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
+from softlookup_inside import OURS
 from softlookup_inside.asking.candidates import INSIDES
 from softlookup_judge.authoring.variants import constants
 from softlookup_judge.checking.catalogue import Catalogue
@@ -49,9 +50,7 @@ def barred(task: Task) -> str:
 
     A class goes without saying where the function of its name is listed, and all that is in a module that is listed.
     """
-    public = [
-        name for name in task.forbids if name not in INSIDES and not name.startswith(("softlookup.", "softlookup_"))
-    ]
+    public = [name for name in task.forbids if name not in INSIDES and not name.startswith(OURS)]
     modules = tuple(f"{name}." for name in public)
     names: dict[str, str] = {}
     for dotted in public:

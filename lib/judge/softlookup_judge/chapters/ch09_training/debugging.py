@@ -1,7 +1,7 @@
 """Tasks whose answer is a test: it is handed sound and broken pieces of a training run, and has to tell them apart.
 
-What is handed over is made beside the student's code (``checking.inside.candidates``) from numbers that the case
-draws. The oracle reads from these numbers whether a piece is sound.
+What is handed over is made beside the student's code (``asking.candidates``) from numbers that the case draws. The
+oracle reads from these numbers whether a piece is sound.
 """
 
 from dataclasses import replace
