@@ -207,7 +207,7 @@ FORGED: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
 def test_forged_record_is_refused_with_a_sentence(
     edit: Callable[[np.ndarray, np.ndarray], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("softlookup_judge.judging.kernels.JUDGED_WORK_NS", 2 * 10**8)
+    monkeypatch.setattr("softlookup.tiles.costs.JUDGED_WORK_NS", 2 * 10**8)
     answer = _judged(_edited(edit), _case())
     assert answer.failure is not None and answer.failure.kind in ("record", "outside", "input-written", "race", "work")
 
