@@ -1,11 +1,9 @@
 """Mutants of chapter 1 that are right: task, changed statement, and why nothing tells them apart."""
 
-COMMUTES = "a product of numbers does not depend on the order of its factors"
 TWO_AXES = "the task's arrays have two axes, so axis 1 is the last one"
 SAME_LENGTH = "there is one row of logits, and of probabilities, for each label"
 WIDTH_OF_STATE = "the state is as wide as its bias, and as its matrix has rows and columns"
 ALL_ALIKE = "all four arguments have the same dtype and device"
-SUMS_COMMUTE = "a sum does not depend on the order of its terms"
 
 EQUAL: list[tuple[str, str, str]] = [
     ("01.recurrent", "state = b.new_zeros(w_h.shape[0])", ALL_ALIKE),
@@ -14,27 +12,10 @@ EQUAL: list[tuple[str, str, str]] = [
     ("01.recurrent", "state = x.new_zeros(w_h.shape[1])", WIDTH_OF_STATE),
     ("01.recurrent", "state = x.new_zeros(w_h.shape[-1])", WIDTH_OF_STATE),
     ("01.recurrent", "state = x.new_zeros(b.shape[0])", WIDTH_OF_STATE),
-    ("01.recurrent", "state = torch.tanh(b + (x_t @ w_x + state @ w_h))", SUMS_COMMUTE),
-    ("01.recurrent", "state = torch.tanh(state @ w_h + x_t @ w_x + b)", SUMS_COMMUTE),
-    ("01.depth", "done = len(needs) * [0]", "a list repeated n times is n times the list"),
     ("01.depth", "for i in range(len(done)):", "there is one time for each step"),
-    ("01.depth", "done[i] = max(before) + 1", SUMS_COMMUTE),
-    ("01.operations", "one_matrix = width ** 2 * (multiply_add * n_tokens)", COMMUTES),
-    ("01.operations", "one_matrix = n_tokens * multiply_add * width ** 2", COMMUTES),
-    ("01.operations", "recurrent = one_matrix * (gates * 2)", COMMUTES),
-    ("01.operations", "recurrent = 2 * gates * one_matrix", COMMUTES),
-    ("01.operations", "projections = one_matrix * 4", COMMUTES),
-    ("01.operations", "table = width * (2 * multiply_add * n_tokens ** 2)", COMMUTES),
-    ("01.operations", "table = n_tokens ** 2 * (2 * multiply_add) * width", COMMUTES),
-    ("01.operations", "table = multiply_add * 2 * n_tokens ** 2 * width", COMMUTES),
     ("01.operations", "table = (2 + multiply_add) * n_tokens ** 2 * width", "2 + 2 and 2 * 2 are the same number"),
-    ("01.operations", "attention = table + projections", SUMS_COMMUTE),
-    ("01.operations", "equal_at = width * (gates - 2)", COMMUTES),
     ("01.operations", "equal_at = 2 * width", "the public variant has 4 gates, and 4 - 2 is 2"),
-    ("01.pairs", "features[t, :t + 1] = ids[:1 + t]", SUMS_COMMUTE),
-    ("01.pairs", "features[t, :1 + t] = ids[:t + 1]", SUMS_COMMUTE),
     ("01.push-up", "p = torch.softmax(logits, dim=1)", TWO_AXES),
-    ("01.push-up", "p = torch.softmax(logits, dim=--1)", TWO_AXES),
     ("01.push-up", "onehot = torch.zeros_like(logits)", SAME_LENGTH),
     ("01.push-up", "onehot[torch.arange(len(logits)), labels] = 1.0", SAME_LENGTH),
     ("01.push-up", "onehot[torch.arange(len(onehot)), labels] = 1.0", SAME_LENGTH),
@@ -42,7 +23,6 @@ EQUAL: list[tuple[str, str, str]] = [
     ("01.push-up", "gradient = (p - onehot) / len(logits)", SAME_LENGTH),
     ("01.push-up", "gradient = (p - onehot) / len(onehot)", SAME_LENGTH),
     ("01.push-up", "gradient = (p - onehot) / len(p)", SAME_LENGTH),
-    ("01.push-up", "return logits - gradient * rate", COMMUTES),
     (
         "01.pairs",
         "features = torch.full((n - 1, n - 1), pad, dtype=labels.dtype)",

@@ -4,7 +4,6 @@ AXIS = "a tile with one axis: it is the first and the last"
 FIRST_STEP = "the first step multiplies it by 0, since the maximum is minus infinity"
 HIDDEN = "the scores of what is masked are minus infinity, whatever its keys are"
 LAST_AXIS = "axis 1 of two is the last"
-NO_ORDER = "the order of numbers that are added or multiplied"
 NO_WEIGHT = "the weights of what is masked are 0"
 NOT_STORED = "what is masked goes into rows, columns or numbers that are not stored"
 ON_DIAGONAL = "the last tile of keys is on the diagonal: its tokens are those of the queries"
@@ -58,17 +57,6 @@ EQUAL: list[tuple[str, str, str]] = [
     ),
     ("18.quantised", "total += part * tl.load(scales + group * n + cols, mask=cols < n, other=1.0)", NOT_STORED),
     ("18.quantised", "total += part * tl.load(scales + group * n + cols, mask=cols < n, other=-1.0)", NOT_STORED),
-    ("18.tile", "while (2 * stages * number_bytes + 4) * (2 * tile) ** 2 <= chip_bytes:", NO_ORDER),
-    ("18.tile", "while (2 * tile) ** 2 * (4 + 2 * stages * number_bytes) <= chip_bytes:", NO_ORDER),
-    ("18.tile", "while (tile * 2) ** 2 * (2 * stages * number_bytes + 4) <= chip_bytes:", NO_ORDER),
-    ("18.tile", "while (2 * tile) ** 2 * (number_bytes * (2 * stages) + 4) <= chip_bytes:", NO_ORDER),
-    ("18.tile", "while (2 * tile) ** 2 * (stages * 2 * number_bytes + 4) <= chip_bytes:", NO_ORDER),
-    ("18.tile", "numbers = k * n * cdiv(m, tile) + m * k * cdiv(n, tile)", NO_ORDER),
-    ("18.tile", "numbers = cdiv(n, tile) * (m * k) + k * n * cdiv(m, tile)", NO_ORDER),
-    ("18.tile", "numbers = m * k * cdiv(n, tile) + cdiv(m, tile) * (k * n)", NO_ORDER),
-    ("18.tile", "numbers = k * m * cdiv(n, tile) + k * n * cdiv(m, tile)", NO_ORDER),
-    ("18.tile", "numbers = m * k * cdiv(n, tile) + n * k * cdiv(m, tile)", NO_ORDER),
-    ("18.tile", "return (tile, number_bytes * numbers)", NO_ORDER),
     ("18.tile", "while (-2 * tile) ** 2 * (2 * stages * number_bytes + 4) <= chip_bytes:", "a square has no sign"),
     ("18.tile", "while (2 * tile) ** 2 * (2 / stages * number_bytes + 4) <= chip_bytes:", SINGLE_STAGE),
     ("18.tile", "while (2 * tile) ** 2 * (2 * number_bytes + 4) <= chip_bytes:", SINGLE_STAGE),

@@ -17,8 +17,8 @@ from softlookup_judge.judging.mistake_results import MistakeResults
 from softlookup_judge.judging.questions import questions_at_home
 from softlookup_judge.mistakes.errors import habit_of, meaning
 from softlookup_judge.mistakes.habits import HABIT, is_slip, says
-from softlookup_judge.mistakes.slips import can_run_away, planted, slips
-from softlookup_judge.naming.diagnose import diagnose
+from softlookup_judge.mistakes.mutations import planted, slips
+from softlookup_judge.naming.diagnose import can_run_away, diagnose
 from softlookup_judge.naming.verdict import SAME_AS_HABIT, SAME_AS_TWO
 
 ANSWERS = {

@@ -11,7 +11,7 @@ from softlookup_judge.checking.catalogue import get_task
 from softlookup_judge.data.published import solution
 from softlookup_judge.data.variant import variant_of
 from softlookup_judge.judging.oracle import expected_results
-from softlookup_judge.mistakes.edits import MOST_LINES, function_in
+from softlookup_judge.mistakes.student_function import MOST_LINES, function_in
 
 WEIGHTS = """
 import math

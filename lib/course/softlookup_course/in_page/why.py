@@ -17,8 +17,8 @@ from softlookup_judge.data.compare import same
 from softlookup_judge.data.variant import Variant
 from softlookup_judge.judging.kernels import settled, without_numbers
 from softlookup_judge.judging.ranks import ask_ranks
-from softlookup_judge.mistakes.edit_words import RULES
-from softlookup_judge.mistakes.edits import Function, Mutant, function_in
+from softlookup_judge.mistakes.habits import RULES
+from softlookup_judge.mistakes.student_function import Function, Mutant, function_in
 
 MOST = 2
 """Questions on one answer."""

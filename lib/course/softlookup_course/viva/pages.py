@@ -1,6 +1,6 @@
 """A viva on paper: the student's sheet, the key, and a page for an oral examiner. All of it is HTML without a script.
 
-Code comes from students: it is escaped, and it holds no sign that cannot be seen (see ``mistakes/edits.py``).
+Code comes from students: it is escaped, and it holds no sign that cannot be seen (``mistakes/student_function.py``).
 """
 
 import json

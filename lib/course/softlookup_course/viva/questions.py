@@ -9,8 +9,8 @@ import numpy as np
 from softlookup_course.viva.shown import apart, array_text, inputs_text, result_text
 from softlookup_course.viva.trials import Trial
 from softlookup_inside.asking.case import Arrays
-from softlookup_judge.mistakes.edit_words import RULES
-from softlookup_judge.mistakes.edits import Function, Mutant
+from softlookup_judge.mistakes.habits import RULES
+from softlookup_judge.mistakes.student_function import Function, Mutant
 
 OPTIONS = 4
 LETTERS = "ABCD"

@@ -13,7 +13,7 @@ from softlookup_grader.data.work import RunSettings
 from softlookup_grader.judging.rebuild import ReleasedCheck
 from softlookup_inside.asking.case import Arrays, Case
 from softlookup_inside.asking.probe import Answer
-from softlookup_judge.mistakes.edits import Function, Mutant, function_in
+from softlookup_judge.mistakes.student_function import Function, Mutant, function_in
 
 MOST_MUTANTS = 14
 """Edits of one function that are run."""

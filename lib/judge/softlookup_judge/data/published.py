@@ -20,7 +20,7 @@ from softlookup_judge.data.notebook import described as described  # where modul
 from softlookup_judge.data.rewriting import carried_over
 from softlookup_judge.data.task import Task
 from softlookup_judge.data.variant import Variant, variant_of
-from softlookup_judge.mistakes import slips
+from softlookup_judge.mistakes import mutations
 from softlookup_judge.mistakes.habits import HABIT
 
 CONSTANT = re.compile(r"^(?P<name>\s*\w+) = .+?  # variant (?P<task>[\w.-]+):(?P<key>\w+)$", re.MULTILINE)
@@ -122,11 +122,11 @@ def with_habits(variant: Variant, slugs: tuple[str, ...]) -> Any:
     task, habits = variant.task, [slug for slug in slugs if slug.startswith(HABIT)]
     source = with_earlier(variant, tuple(slug for slug in slugs if slug not in habits))
     if variant.convention is not None:
-        return _made(task, _carried_over(variant, slips.planted(source, habits, ast.unparse)), {})
+        return _made(task, _carried_over(variant, mutations.planted(source, habits, ast.unparse)), {})
     space = dict(_names_above(task, source))
     try:
         with quiet():
-            code = slips.planted(source, habits, lambda tree: compile(tree, f"<published {task.id}>", "exec"))
+            code = mutations.planted(source, habits, lambda tree: compile(tree, f"<published {task.id}>", "exec"))
     except SyntaxError:
         raise NoEdit(f"{task.id}, {' and '.join(slugs)}: together they are no Python") from None
     exec(code, space)

@@ -1,5 +1,6 @@
 """Naming the mistake: which known mistake, or pair of them, gives exactly the student's tensors."""
 
+import ast
 from collections.abc import Iterable, Sequence
 from itertools import chain, combinations, islice
 
@@ -13,7 +14,7 @@ from softlookup_judge.data.published import with_earlier
 from softlookup_judge.data.variant import Variant
 from softlookup_judge.judging.mistake_results import MistakeResults, Pairs
 from softlookup_judge.mistakes.habits import PAIRED, rule_of
-from softlookup_judge.mistakes.slips import can_run_away, slips
+from softlookup_judge.mistakes.mutations import slips
 from softlookup_judge.naming.symptoms import by_symptom
 
 OTHER_VARIANT = "other-variant"
@@ -30,6 +31,11 @@ _SLIP_NEEDS, _PAIR_NEEDS = 2, 4
 
 _MOST_NUMBERS = 100_000
 """Numbers of a result that are looked at for that."""
+
+_LOOPS = (ast.For, ast.While, ast.comprehension)
+_QUICK = {"abs", "bool", "float", "int", "len", "max", "min", "round", "sorted", "sum"}
+_LARGE = 10_000
+"""Loops, functions that end soon, and a number that a loop should not count to."""
 
 
 def _valued(rounds: Asked) -> list[tuple[Case, Answer, Arrays]]:
@@ -203,6 +209,32 @@ def _slips(variant: Variant, rounds: Asked, mistake_results: MistakeResults) -> 
         return []
     source = with_earlier(variant)
     return [] if can_run_away(source, [arg for case, _, _ in rounds for arg in case.args]) else slips(source)
+
+
+def can_run_away(source: str, inputs: Sequence[object]) -> bool:
+    """Whether an edited solution might run for long: a ``while``, or anything that repeats beside large numbers.
+
+    Args:
+        source: The solution.
+        inputs: The arguments of its questions.
+    """
+    nodes = list(ast.walk(ast.parse(source)))
+    if any(isinstance(node, ast.While) for node in nodes):
+        return True
+    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+    repeats = any(isinstance(node, _LOOPS) for node in nodes) or any(
+        callee.id not in _QUICK if isinstance(callee, ast.Name) else ast.unparse(callee).partition(".")[0] != "math"
+        for callee in calls
+    )
+    return repeats and any(map(_is_large, inputs))
+
+
+def _is_large(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_is_large, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_is_large, value))
+    return isinstance(value, int | float) and abs(value) > _LARGE
 
 
 def _wrong_numbers(rounds: Asked) -> float:

@@ -1,7 +1,7 @@
-"""Small edits of a right function, or of a class's methods: one line is changed, all other characters stay.
+"""A student's function, or a class, as text: its lines, and those of its mutants, in which one line is changed.
 
-The edits are those that a person who understands the code can follow in the head: an axis, a scale, a mask, the order
-of two operands, a step of one, a residual, a line that is gone or stands elsewhere.
+All other characters stay. The changes are those that a person who understands the code can follow in the head
+(``mutations.py``): an axis, a scale, a mask, the order of two operands, a line that is gone or stands elsewhere.
 """
 
 import ast
@@ -9,12 +9,14 @@ import io
 import re
 import tokenize
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from typing import Any
 
-from softlookup_judge.mistakes.line_edits import alike, in_place_of, is_mask
+from softlookup_judge.mistakes.mutation_kinds import ATOMS
+from softlookup_judge.mistakes.mutations import Change, applied, changes
+from softlookup_judge.mistakes.scopes import is_docstring, single_name, statements
 
 MOST_LINES, MOST_CHARACTERS = 30, 2_000
 """A longer function is no matter for ten minutes on paper."""
@@ -37,6 +39,7 @@ _CALLED = ("forward", "__call__")
 _BETWEEN_METHODS = 2
 """Operations from the result of another method to that of the one that is called."""
 
+_WITH_SIDES = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute)
 _STEPS = (ast.BinOp, ast.Call, ast.Compare, ast.UnaryOp, ast.Subscript, ast.BoolOp, ast.IfExp)
 
 
@@ -45,7 +48,7 @@ class Mutant:
     """A cell with one line of its function changed.
 
     Attributes:
-        rule: What kind of edit it is, a key of ``edit_words.RULES``.
+        rule: What kind of change it is, a key of ``habits.RULES``.
         line: The line's number, counted from 1 at the ``def``.
         before: The line as the student wrote it.
         after: The line as it is now; empty where it is gone.
@@ -132,7 +135,7 @@ class Function:
     @cached_property
     def statements(self) -> int:
         """How many statements compute the result, without a docstring."""
-        return sum(not _is_docstring(statement) for part in self.edited for statement in _statements(part.body))
+        return sum(not is_docstring(statement) for part in self.edited for statement in statements(part.body))
 
     @cached_property
     def mutants(self) -> tuple[Mutant, ...]:
@@ -145,73 +148,113 @@ class Function:
         return next(self._mutants(), None) is not None
 
     def _mutants(self) -> Iterator[Mutant]:
-        seen = {ast.dump(self.node)}
-        is_method = self.called is not self.node
-        for part in self.edited:
-            extra = _BETWEEN_METHODS * (part is not self.called)
-            edits = (
-                self._edited(node, text, rule, travels(part, node) + extra)
-                for node, text, rule in _edits(part, self._text, is_method)
-            )
-            moves = (self._moved(*pair, travels(part, pair[0]) + extra) for pair in _exchangeable(part))
-            for mutant in chain(edits, moves):
-                if mutant is not None and (changed := self._changed_by(mutant)) not in seen:
+        idle, seen = sum(map(_idle, self.edited)), {ast.dump(self.node)}
+        for change in changes(ast.Module([self.node], [])):
+            if change.form.rule and change.scope.function in self.edited:
+                mutants = list(self._written(change))
+                changed, now_idle = applied([change], lambda: (ast.dump(self.node), sum(map(_idle, self.edited))))
+                if changed not in seen and now_idle <= idle:
                     seen.add(changed)
-                    yield mutant
+                    yield from [mutant for mutant in mutants if self._definition_in(mutant) == changed][:1]
 
     def stopped_after(self) -> Iterator[tuple[int, str, str]]:
         """What is called, ended early: line, name of a variable that was set there, and a cell that returns it."""
         for statement in [] if self.is_kernel else self.called.body[:-1]:
-            name = _single_name(statement)
+            name = single_name(statement)
             if name and statement.end_lineno == statement.lineno:
                 rows = list(self._cell_lines)
                 indent = " " * statement.col_offset
                 rows.insert(statement.lineno, f"{indent}return {name}")
                 yield statement.lineno - self.node.lineno + 1, name, "\n".join(rows)
 
-    def _text(self, node: ast.AST) -> str:
-        return ast.get_source_segment(self.cell, node) or ""
-
-    def _changed_by(self, mutant: Mutant) -> str:
-        """The definition in a mutant, as text; its own where an edit is idle, or leaves no code."""
+    def _definition_in(self, mutant: Mutant) -> str:
         try:
-            tree = _parsed(mutant.source)
+            node = _definition(_parsed(mutant.source), self.name)
         except (SyntaxError, ValueError):
-            return ast.dump(self.node)
-        node = _definition(tree, self.name)
-        changed = None if node is None else _whole(mutant.source, node)
-        if changed is None or sum(map(_idle, changed.edited)) > sum(map(_idle, self.edited)):
-            return ast.dump(self.node)
-        return ast.dump(changed.node)
+            return ""
+        return "" if node is None else ast.dump(node)
 
-    def _moved(self, first: ast.stmt, second: ast.stmt, through: int) -> Mutant:
-        """A cell in which two lines have changed places."""
-        rows = list(self._cell_lines)
-        above, below = first.lineno - 1, second.lineno - 1
-        before = rows[above]
-        rows[above : below + 1] = [*rows[above + 1 : below + 1], before]
-        start = self.node.lineno - 1
-        return Mutant("order", above - start + 1, before, before, "\n".join(rows), through, below - start + 1)
+    def _written(self, change: Change) -> Iterator[Mutant]:
+        """A change as text, in the ways in which it may be written, those without more brackets first."""
+        start, part = self.node.lineno - 1, change.scope.function or self.called
+        between = _BETWEEN_METHODS * (part is not self.called)
+        if isinstance(change.node, list):
+            lines = [line.lineno - 1 for line in change.node]
+            rows, line = list(self._cell_lines), self._cell_lines[lines[0]]
+            rows[lines[0] : lines[1] + 1] = [*rows[lines[0] + 1 : lines[1] + 1], line]
+            through = travels(part, change.node[0]) + between
+            yield Mutant("order", lines[0] + 1 - start, line, line, "\n".join(rows), through, lines[1] + 1 - start)
+            return
+        old, new = _innermost(change.node, change.form.after)
+        if old.lineno != old.end_lineno:
+            return
+        before = self._cell_lines[old.lineno - 1]
+        through = travels(part, old if isinstance(old, ast.keyword) else change.node) + between
+        is_gone = isinstance(new, ast.Pass) and len(getattr(change.holder, change.field)) > 1
+        for after in dict.fromkeys(self._lines(old, new, before.encode())):
+            rows = list(self._cell_lines)
+            rows[old.lineno - 1] = after
+            shown = "" if is_gone else after
+            yield Mutant(change.form.rule, old.lineno - start, before, shown, "\n".join(rows), through)
 
-    def _edited(self, node: ast.AST, text: str | None, rule: str, through: int) -> Mutant | None:
-        """A cell with the text of a node replaced, or a statement's line gone; None where that is no edit of a line."""
-        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
-        if not first or first != last or "\n" in (text or ""):
-            return None
-        rows = list(self._cell_lines)
-        before = rows[first - 1]
-        if text is None:
-            rows[first - 1] = before[: len(before) - len(before.lstrip())] + "pass"
-            after = ""
-        else:
-            raw = before.encode()
-            start, end = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
-            lines = [(raw[:start] + form.encode() + raw[end:]).decode() for form in _forms(text)]
-            after = lines[0] if len(lines) == 1 or _same(*lines) else lines[1]
-            tidy = after if _BRACKETS.search(before) else _BRACKETS.sub(r"\1", after)
-            after = rows[first - 1] = tidy if _same(tidy, after) else after
-        number = first - self.node.lineno + 1
-        return Mutant(rule, number, before, after, "\n".join(rows), through)
+    def _lines(self, old: Any, new: Any, line: bytes) -> Iterator[str]:
+        start, end, text = old.col_offset, old.end_col_offset, self._text(new)
+        match old, new:
+            case (ast.BinOp(left=left, right=right), ast.BinOp(left=first, right=last)) | (
+                ast.Compare(left=left, comparators=[right]),
+                ast.Compare(left=first, comparators=[last]),
+            ) if left is first and right is last:
+                between = line[left.end_col_offset : right.col_offset].decode().replace(_sign(old), _sign(new), 1)
+                text = line[start : left.end_col_offset].decode() + between + line[right.col_offset : end].decode()
+        forms = [text, f"({text})"]
+        if text.startswith("(") and text.endswith(")"):
+            forms.insert(0, text[1:-1])
+        has_brackets = _BRACKETS.search(line.decode())
+        for form in forms:
+            after = line[:start].decode() + form + line[end:].decode()
+            yield after if has_brackets else _BRACKETS.sub(r"\1", after)
+            yield after
+
+    def _text(self, node: ast.AST) -> str:
+        """A part as it is written, or a new one, with what it is made of as it is written."""
+        parts: list[str] = []
+
+        def marked(value: Any, holder: ast.AST | None = None) -> Any:
+            if isinstance(value, list):
+                return [marked(item, holder) for item in value]
+            if not isinstance(value, ast.AST):
+                return value
+            if not hasattr(value, "col_offset"):
+                return type(value)(**{field: marked(part, value) for field, part in ast.iter_fields(value)})
+            text = ast.get_source_segment(self.cell, value) or ""
+            in_brackets = isinstance(holder, _WITH_SIDES) and not isinstance(value, ATOMS)
+            parts.append(f"({text})" if in_brackets else text)
+            return ast.Name(f"_part_{len(parts) - 1}_", ast.Load())
+
+        text = ast.unparse(marked(node))
+        return re.sub(r"_part_(\d+)_", lambda match: parts[int(match[1])], text)
+
+
+def _innermost(old: Any, new: Any) -> tuple[Any, Any]:
+    """The smallest parts in which two differ."""
+    if type(old) is type(new) and not isinstance(old, ast.keyword):
+        pairs: list[tuple[Any, Any]] = []
+        for field, before in ast.iter_fields(old):
+            after = getattr(new, field, None)
+            both = isinstance(before, list) and isinstance(after, list) and len(before) == len(after)
+            pairs += zip(before, after, strict=True) if both else [(before, after)]  # type: ignore[arg-type]
+        differing = [(a, b) for a, b in pairs if a != b and not isinstance(a, ast.expr_context)]
+        if len(differing) == 1 and hasattr(differing[0][0], "lineno") and isinstance(differing[0][1], ast.AST):
+            return _innermost(*differing[0])
+    return old, new
+
+
+def _sign(node: ast.BinOp | ast.Compare) -> str:
+    """The sign between the sides of an operation."""
+    left, right = ast.Name("a"), ast.Name("b")
+    if isinstance(node, ast.BinOp):
+        return ast.unparse(ast.BinOp(left, node.op, right))[2:-2]
+    return ast.unparse(ast.Compare(left, node.ops, [right]))[2:-2]
 
 
 def function_in(cell: str, name: str) -> Function | None:
@@ -246,7 +289,7 @@ def function_in(cell: str, name: str) -> Function | None:
 def _without_docstrings(function: Function) -> list[str]:
     """The lines of code: a docstring may be wide, since it is wrapped."""
     bodies = (function.node.body, function.called.body)
-    docstrings = {body[0].lineno - function.node.lineno for body in bodies if _is_docstring(body[0])}
+    docstrings = {body[0].lineno - function.node.lineno for body in bodies if is_docstring(body[0])}
     return [line for at, line in enumerate(function.lines) if at not in docstrings]
 
 
@@ -281,20 +324,16 @@ def without_comments(cell: str) -> list[str]:
 
 def _idle(function: ast.FunctionDef) -> int:
     """How many statements set a variable to itself, or return an argument as it came in."""
-    bound = {name for statement in _statements(function.body) if (name := _single_name(statement))}
+    bound = {name for statement in statements(function.body) if (name := single_name(statement))}
     arguments = {argument.arg for argument in function.args.args} - bound
     count = 0
-    for statement in _statements(function.body):
+    for statement in statements(function.body):
         match statement:
             case ast.Assign(targets=[ast.Name(id=first)], value=ast.Name(id=second)):
                 count += first == second
             case ast.Return(value=ast.Name(id=name)):
                 count += name in arguments
     return count
-
-
-def _is_docstring(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def travels(function: ast.FunctionDef, node: ast.AST) -> int:
@@ -305,7 +344,7 @@ def travels(function: ast.FunctionDef, node: ast.AST) -> int:
     ends = ast.Return if any(isinstance(part, ast.Return) for part in ast.walk(function)) else ast.Expr
     depth: dict[str, int] = {}
     reached = loops = 0
-    for statement in _statements(function.body):
+    for statement in statements(function.body):
         steps = max((above for part, above in _with_depth(statement) if part is node), default=-1)
         uses = [
             depth[part.id] + above
@@ -334,22 +373,6 @@ def _is_shallow(node: ast.AST) -> bool:
     return False
 
 
-def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body and of those within it, in their order."""
-    for statement in body:
-        yield statement
-        for block in _blocks(statement):
-            yield from _statements(block)
-
-
-def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The blocks of a statement, without those that are empty."""
-    for field in ("body", "orelse"):
-        block = getattr(node, field, None)
-        if isinstance(block, list) and block:
-            yield block
-
-
 def _with_depth(statement: ast.AST, above: int = 0) -> Iterator[tuple[ast.AST, int]]:
     """The nodes of a statement, each with how many operations stand above it; not those of statements within it."""
     yield statement, above
@@ -367,80 +390,3 @@ def _definition(tree: ast.Module, name: str) -> ast.FunctionDef | ast.ClassDef |
     """The only definition of a function or a class at the top of a module."""
     those = [part for part in tree.body if isinstance(part, ast.FunctionDef | ast.ClassDef) and part.name == name]
     return those[0] if len(those) == 1 else None
-
-
-def _single_name(statement: ast.stmt) -> str:
-    """The variable that a statement sets, if it sets one and nothing else."""
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AugAssign(target=ast.Name(id=name)):
-            return name
-    return ""
-
-
-def _edits(
-    function: ast.FunctionDef, text: Callable[[ast.AST], str], is_method: bool
-) -> Iterator[tuple[ast.AST, str | None, str]]:
-    """Nodes with what may stand in their place (None: the line goes), and the rule.
-
-    A line that is alone in its block becomes ``pass``: without it, what is shown would be no Python.
-    """
-    alone = {body[0] for node in ast.walk(function) for body in _blocks(node) if len(body) == 1}
-    arguments = [argument.arg for argument in function.args.args[is_method:]]
-    parts = {node.attr for node in ast.walk(function) if _is_part(node)}  # type: ignore[attr-defined]
-    bound = set(arguments)
-    for statement in _statements(function.body):
-        name = _single_name(statement)
-        if name and name in bound:
-            yield statement, "pass" if statement in alone else None, "line"
-        if name:
-            bound.add(name)
-        if _is_docstring(statement):
-            continue
-        for node, _ in _with_depth(statement):
-            for new, rule in in_place_of(node, text):
-                yield node, new, rule
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in arguments:
-                for other in arguments:
-                    same_side = is_method and is_mask(other) == is_mask(node.id)
-                    if other != node.id and (same_side or alike(other, node.id)):
-                        yield node, other, "argument"
-            if _is_part(node):
-                for other in sorted(parts):
-                    if other != node.attr and alike(other, node.attr):  # type: ignore[attr-defined]
-                        yield node, f"self.{other}", "part"
-
-
-def _is_part(node: ast.AST) -> bool:
-    match node:
-        case ast.Attribute(value=ast.Name(id="self"), ctx=ast.Load()):
-            return True
-    return False
-
-
-def _exchangeable(function: ast.FunctionDef) -> Iterator[tuple[ast.stmt, ast.stmt]]:
-    """Lines that follow each other, set the same variable and read it: they may change places."""
-    for parent in ast.walk(function):
-        body = getattr(parent, "body", None)
-        for first, second in pairwise(body if isinstance(body, list) else []):
-            names = {_single_name(first), _single_name(second)}
-            lines = first.lineno == first.end_lineno and second.lineno == second.end_lineno
-            if lines and len(names) == 1 and all(_reads(part, name) for part in (first, second) for name in names):
-                yield first, second
-
-
-def _reads(statement: ast.stmt, name: str) -> bool:
-    loads = (node for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
-    return isinstance(statement, ast.AugAssign) or any(node.id == name for node in loads)
-
-
-def _forms(text: str) -> list[str]:
-    """A text without the brackets around it, and with them."""
-    return [text[1:-1], text] if text.startswith("(") and text.endswith(")") else [text]
-
-
-def _same(first: str, second: str) -> bool:
-    """Whether two lines are the same statement."""
-    try:
-        return ast.dump(_parsed(first.strip())) == ast.dump(_parsed(second.strip()))
-    except SyntaxError:
-        return False
