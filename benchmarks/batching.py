@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from benchmarks.clock import last_cache_bytes, machine_words, note
 from benchmarks.harness import benchmark, one_thread
 from benchmarks.roofline import _against_roof, _Clock, quartiles
-from softlookup.roofline.measure import last_cache_bytes, machine_words, note
+from benchmarks.roofline_points import PRODUCT, Point, gpu_stream_points, product_point, stream_points
 from softlookup.roofline.operations import total
-from softlookup.roofline.points import PRODUCT, Point, gpu_stream_points, product_point, stream_points
 from softlookup.roofline.sizes import TransformerSizes
 
 INITIAL, WRITING = "initial", "auto-regressive"

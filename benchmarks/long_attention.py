@@ -14,14 +14,13 @@ from pathlib import Path
 from statistics import median
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.harness import benchmark, one_thread
 from softlookup.model.parts.attention import scaled_dot_product_attention
 from softlookup.model.parts.linear_attention import linear_attention
-from softlookup.model.parts.local_attention import local_attention
 from softlookup.model.parts.masks import window_mask
-from softlookup.model.parts.tiled_attention import tiled_attention
 
 WAYS = ("full", "tiled", "torch", "local", "linear")
 """The square written out; tiles of keys; torch's own; a window; linear attention."""
@@ -67,9 +66,9 @@ def ways_of(plan: _Plan) -> dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]
     """What is compared: each from queries, keys and values (1, N, T, H) to outputs of the same shape."""
     return {
         "full": _written_out,
-        "tiled": lambda q, k, v: tiled_attention(q, k, v, block=plan.block),
+        "tiled": lambda q, k, v: _tiled(q, k, v, plan.block),
         "torch": torch.nn.functional.scaled_dot_product_attention,
-        "local": lambda q, k, v: local_attention(q, k, v, plan.window),
+        "local": lambda q, k, v: _local(q, k, v, plan.window),
         "linear": lambda q, k, v: linear_attention(q, k, v),
     }
 
@@ -77,6 +76,33 @@ def ways_of(plan: _Plan) -> dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]
 def _written_out(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Attention as in the formula, with the whole square of weights in memory."""
     return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1) @ v
+
+
+def _tiled(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
+    """Attention a tile of keys at a time: each query keeps its largest score, a sum, and the values mixed so far."""
+    largest = q.new_full((*q.shape[:-1], 1), -math.inf)
+    total, mixed = torch.zeros_like(largest), torch.zeros_like(q)
+    for k_tile, v_tile in zip(k.split(block, dim=-2), v.split(block, dim=-2), strict=True):
+        scores = q @ k_tile.mT / math.sqrt(q.shape[-1])
+        level = torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
+        raised, shrink = torch.exp(scores - level), torch.exp(largest - level)
+        total = total * shrink + raised.sum(dim=-1, keepdim=True)
+        mixed = mixed * shrink + raised @ v_tile
+        largest = level
+    return mixed / total
+
+
+def _local(q: Tensor, k: Tensor, v: Tensor, width: int) -> Tensor:
+    """Attention to the last keys, in blocks as wide as the window: each sees itself and the block before it."""
+    length = q.shape[-2]
+    n_blocks = -(-length // width)
+    filled = n_blocks * width - length
+    blocks = F.pad(q, (0, 0, 0, filled)).unflatten(-2, (n_blocks, width))
+    k, v = (F.pad(x, (0, 0, width, filled)).unfold(-2, 2 * width, width).mT for x in (k, v))
+    query = torch.arange(n_blocks * width, device=q.device).view(n_blocks, width, 1)
+    key = query[:, :1] + torch.arange(2 * width, device=q.device) - width
+    near = (query - key >= 0) & (query - key < width) & (key >= 0)
+    return scaled_dot_product_attention(blocks, k, v, near[None, None]).flatten(-3, -2)[..., :length, :]
 
 
 @benchmark("long-attention", _Plan(), quick=_QUICK, cuda=_CUDA)

@@ -11,11 +11,8 @@ from statistics import median
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from benchmarks.harness import benchmark, one_thread
-from softlookup.roofline import compiled
-from softlookup.roofline.launch import LaunchFit, fit_launch
-from softlookup.roofline.left_out import left_out
-from softlookup.roofline.measure import (
+from benchmarks import compiled
+from benchmarks.clock import (
     Timed,
     last_cache_bytes,
     machine_words,
@@ -25,7 +22,9 @@ from softlookup.roofline.measure import (
     stolen_s,
     timed,
 )
-from softlookup.roofline.points import (
+from benchmarks.harness import benchmark, one_thread
+from benchmarks.roofline_left_out import left_out
+from benchmarks.roofline_points import (
     QUICK_SHAPES,
     SHAPES,
     Point,
@@ -33,7 +32,9 @@ from softlookup.roofline.points import (
     product_point,
     stream_points,
 )
-from softlookup.roofline.streams import CHAIN, FUSED, TORCH_TWO, Stream, operands, ways
+from benchmarks.ways import operands, ways
+from softlookup.roofline.launch import LaunchFit, fit_launch
+from softlookup.roofline.streams import CHAIN, FUSED, TORCH_TWO, Stream
 
 
 @dataclass(frozen=True)

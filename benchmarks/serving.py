@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.clock import note
 from benchmarks.harness import benchmark, one_thread
 from softlookup.model.published.writer import load_writer
 from softlookup.model.whole.language import DecoderLM
-from softlookup.roofline.measure import note
 from softlookup.serving import (
     Blocks,
     CostRunner,

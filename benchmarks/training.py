@@ -20,7 +20,7 @@ from softlookup.model.whole.transformer import Transformer
 from softlookup.text.bpe import BytePairTokenizer
 from softlookup.text.corpus import read_pairs
 from softlookup.text.grammar import sample
-from softlookup.training.data import Batch, Batches, BucketedBatches, IdPair, PlainBatches, drop_long, encode_pairs
+from softlookup.training.data import Batch, Batches, BucketedBatches, IdPair, PlainBatches, encode_pairs
 from softlookup.training.fast import FastLoss, quick_dtype
 from softlookup.training.loop import validation_loss
 from softlookup.training.plain_loss import PlainLoss
@@ -231,8 +231,10 @@ def _data(folder: str | Path | None, plan: _Plan) -> tuple[BytePairTokenizer, li
         pairs, validation = read_pairs(folder, "train").pairs, read_pairs(folder, "val").pairs[: plan.n_validation]
         data = f"{len(pairs):,} pairs of {Path(folder).name}"
     tokenizer = BytePairTokenizer.train([text for pair in pairs for text in pair], vocab_size=plan.vocab_size)
-    id_pairs, _ = drop_long(encode_pairs(pairs, tokenizer), plan.max_length)
-    kept_validation, _ = drop_long(encode_pairs(validation, tokenizer), plan.max_length)
+    id_pairs, kept_validation = (
+        [ids for ids in encode_pairs(some, tokenizer) if max(map(len, ids)) <= plan.max_length]
+        for some in (pairs, validation)
+    )
     return tokenizer, id_pairs, kept_validation, data
 
 

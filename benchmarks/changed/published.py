@@ -15,7 +15,6 @@ from torch import Tensor
 
 from benchmarks.changed.results import CacheBitsPerplexity, WindowPerplexity
 from benchmarks.changed.sizes import ChangedSizes
-from softlookup.model.decoding.quantised_cache import QuantisedCache
 from softlookup.model.parts.cache import KVCache, LayerCache
 from softlookup.model.parts.masks import window_mask
 from softlookup.model.parts.trace import Trace
@@ -83,27 +82,33 @@ def cache_bits(plan: ChangedSizes, root: Path) -> CacheBitsPerplexity:
     chat, rows, about = _text(plan, root)
     perplexity: dict[str, float | dict[str, float]] = {"whole": _perplexity(chat, rows, 1)}
     for bits in plan.bits:
-        caches: dict[str, Callable[..., LayerCache]] = {"by_token": _ByToken, "keys_by_channel": QuantisedCache}
         perplexity[str(bits)] = {
-            name: _perplexity_in_groups(chat, rows, plan.group, partial(made, bits, group=plan.group))
-            for name, made in caches.items()
+            name: _perplexity_in_groups(chat, rows, plan.group, partial(_FewBits, bits, key_axis))
+            for name, key_axis in (("by_token", 3), ("keys_by_channel", 2))
         }
     return CacheBitsPerplexity(perplexity, plan.group, **about)
 
 
-class _ByToken(LayerCache):
-    """A cache of few bits whose keys are rounded like values, in groups of all channels of a token."""
+class _FewBits(LayerCache):
+    """A cache that rounds each group it was given to 2^bits numbers: values along a token, keys along an axis."""
 
-    def __init__(self, bits: int, *, group: int) -> None:
+    def __init__(self, bits: int, key_axis: int) -> None:
         super().__init__()
-        self._values = QuantisedCache(bits, group=group)
-        self._keys = QuantisedCache(bits, group=group)
+        self._bits, self._key_axis = bits, key_axis
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         self._length += k.shape[2]
-        _, all_v = self._values.append(k, v)
-        _, all_k = self._keys.append(v, k)  # its keys stand where a QuantisedCache has values
-        return all_k, all_v
+        before_k, before_v = (k[:, :, :0], v[:, :, :0]) if self._k is None or self._v is None else (self._k, self._v)
+        self._k = torch.cat((before_k, _rounded(k, self._key_axis, self._bits)), dim=2)
+        self._v = torch.cat((before_v, _rounded(v, 3, self._bits)), dim=2)
+        return torch.cat((before_k, k), dim=2), torch.cat((before_v, v), dim=2)
+
+
+def _rounded(x: Tensor, axis: int, bits: int) -> Tensor:
+    """Round to 2^bits numbers from the least to the largest along an axis."""
+    least, most = x.amin(dim=axis, keepdim=True), x.amax(dim=axis, keepdim=True)
+    step = (most - least) / (2**bits - 1)
+    return torch.where(step > 0, (x - least) / step, torch.zeros_like(x)).round() * step + least
 
 
 @cache

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
+from benchmarks.changed.drafts import speculative_generate
 from benchmarks.changed.results import (
     DraftGain,
     DraftGains,
@@ -30,14 +31,12 @@ from benchmarks.positions import Draw, characters
 from benchmarks.race import race
 from benchmarks.train_small import train_small
 from softlookup.model.decoding.generate import generate
-from softlookup.model.decoding.speculative import speculative_generate
 from softlookup.model.parts.config import Config
 from softlookup.model.parts.delta_rule import gated_delta_rule
-from softlookup.model.parts.experts import Router, balanced_bias, expert_load
+from softlookup.model.parts.experts import Router, expert_load
 from softlookup.model.parts.rotary_scaling import RotaryScaling
 from softlookup.model.published.writer import load_writer
 from softlookup.model.whole.language import DecoderLM
-from softlookup.training.muon import muon_groups
 
 Optimise = Callable[[DecoderLM], list[torch.optim.Optimizer]]
 
@@ -73,7 +72,7 @@ def _routed(plan: ChangedSizes, bias_rate: float, seed: int) -> tuple[float, flo
     def after() -> None:
         if bias_rate:
             for router, load in zip(parts, loads, strict=True):
-                router.bias.copy_(balanced_bias(router.bias, load, rate=bias_rate))
+                router.bias += bias_rate * (load.mean() - load).sign()  # more for experts that got too few tokens
 
     _train(plan, model, draw, seed, _adamw(plan.rate), after)
     loss = _loss(plan, model, draw, plan.length).mean().item()  # the hooks count the test's tokens
@@ -262,7 +261,10 @@ def muon_against_adamw(plan: ChangedSizes) -> MuonGain:
     draw, vocabulary = characters()
 
     def muon(model: DecoderLM) -> list[torch.optim.Optimizer]:
-        hidden, others = muon_groups(model)
+        # Matrices of hidden layers are Muon's; embeddings, the output and vectors are AdamW's.
+        in_layers = {id(weight) for weight in model.decoder.layers.parameters() if weight.ndim == 2}
+        hidden = [weight for weight in model.parameters() if id(weight) in in_layers]
+        others = [weight for weight in model.parameters() if id(weight) not in in_layers]
         return [
             torch.optim.Muon(hidden, lr=plan.muon_rate, weight_decay=0.01),
             torch.optim.AdamW(others, lr=plan.rate, weight_decay=0.01),

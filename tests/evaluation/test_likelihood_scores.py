@@ -1,41 +1,9 @@
-"""Bits per byte against the length of a code, choices against loops."""
-
-import math
+"""Choices against loops."""
 
 import numpy as np
 import pytest
 
-from softlookup.evaluation import bits_per_byte, choose
-
-
-def test_bits_of_a_uniform_model_over_bytes_are_eight():
-    text = "Zoë, 日本 🙂"
-    assert bits_per_byte([-math.log(256)] * len(text.encode()), text) == pytest.approx(8)
-
-
-def test_bits_do_not_depend_on_how_a_text_is_cut_into_tokens():
-    bytes_each = np.log(np.random.default_rng(0).random(12))
-    pairs = bytes_each.reshape(6, 2).sum(axis=1)
-    assert bits_per_byte(bytes_each, "Hello, world") == pytest.approx(bits_per_byte(pairs, "Hello, world"))
-
-
-def test_bits_are_those_of_dyadic_probabilities():
-    assert bits_per_byte(np.log([1 / 2, 1 / 8, 1 / 16]), "été") == pytest.approx((1 + 3 + 4) / 5)
-
-
-@pytest.mark.parametrize(
-    ("log_probs", "text", "says"),
-    [
-        ([-1.0], "", "the text is empty"),
-        ([], "a", r"log_probs has the shape \(0,\); wanted is \(P,\) with P at least 1"),
-        ([-1.0, 0.5], "a", r"log_probs\[1\] is 0.5; wanted are logarithms of probabilities, at most 0"),
-        ([-1.0, -np.inf], "a", r"log_probs\[1\] is -inf"),
-        ([[-1.0]], "a", r"the shape \(1, 1\)"),
-    ],
-)
-def test_bits_of_what_is_no_text_with_log_probs_are_refused(log_probs, text, says):
-    with pytest.raises(ValueError, match=says):
-        bits_per_byte(log_probs, text)
+from softlookup.evaluation import choose
 
 
 def test_choices_are_those_of_a_loop():

@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from torch import zeros
 
 from softlookup import model
-from softlookup.model.parts.linear_attention import LinearState, feature_of, linear_attention, linear_attention_step
+from softlookup.model.parts.linear_attention import LinearState, linear_attention, linear_attention_step
 from softlookup.reference.linear_attention import linear_attention as written_out
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.bfloat16: 3e-2}
 BATCHES = [(), (2,), (2, 3)]
-FEATURES = ["elu+1", "relu"]
 
 
 def draw(seed, device="cpu", dtype=torch.float64, batch=(), t=5, s=7, h=4, hv=3):
@@ -32,15 +31,14 @@ def numbers(x):
     st.sampled_from(list(TOLERANCE)),
     st.integers(1, 6),
     st.integers(1, 8),
-    st.sampled_from(FEATURES),
     st.booleans(),
 )
-def test_sums_equal_the_weights_written_out(device, seed, batch, dtype, t, s, feature, masked):
+def test_sums_equal_the_weights_written_out(device, seed, batch, dtype, t, s, masked):
     q, k, v = draw(seed, device, dtype, batch, t, s)
     mask = torch.from_numpy(np.random.default_rng(seed).random((*batch[:1], *(1,) * len(batch[1:]), 1, s)) < 0.6)
     mask = mask if masked else None  # all keys hidden is among the drawn ones
-    got = linear_attention(q, k, v, feature=feature, mask=None if mask is None else mask.to(device))
-    expected = written_out(*map(numbers, (q, k, v)), None if mask is None else mask.numpy(), feature=feature)
+    got = linear_attention(q, k, v, mask=None if mask is None else mask.to(device))
+    expected = written_out(*map(numbers, (q, k, v)), None if mask is None else mask.numpy())
     assert got.dtype == dtype
     np.testing.assert_allclose(numbers(got), expected, rtol=0, atol=TOLERANCE[dtype] * max(1.0, abs(expected).max()))
 
@@ -50,29 +48,27 @@ def test_sums_equal_the_weights_written_out(device, seed, batch, dtype, t, s, fe
     st.sampled_from(BATCHES),
     st.sampled_from(list(TOLERANCE)),
     st.integers(1, 7),
-    st.sampled_from(FEATURES),
     st.booleans(),
 )
-def test_causal_sums_equal_the_weights_written_out(device, seed, batch, dtype, t, feature, masked):
+def test_causal_sums_equal_the_weights_written_out(device, seed, batch, dtype, t, masked):
     q, k, v = draw(seed, device, dtype, batch, t, t)
     keys = torch.from_numpy(np.random.default_rng(seed).random((1, t)) < 0.6) if masked else torch.ones(1, t).bool()
-    got = linear_attention(q, k, v, causal=True, feature=feature, mask=keys.to(device) if masked else None)
-    expected = written_out(*map(numbers, (q, k, v)), np.tri(t, dtype=bool) & keys.numpy(), feature=feature)
+    got = linear_attention(q, k, v, causal=True, mask=keys.to(device) if masked else None)
+    expected = written_out(*map(numbers, (q, k, v)), np.tri(t, dtype=bool) & keys.numpy())
     assert got.dtype == dtype
     np.testing.assert_allclose(numbers(got), expected, rtol=0, atol=TOLERANCE[dtype] * max(1.0, abs(expected).max()))
 
 
-@pytest.mark.parametrize("feature", FEATURES)
 @pytest.mark.parametrize("dtype", list(TOLERANCE))
 @pytest.mark.parametrize("batch", BATCHES)
-def test_step_by_step_equals_all_at_once(device, feature, dtype, batch):
+def test_step_by_step_equals_all_at_once(device, dtype, batch):
     q, k, v = draw(1, device, dtype, batch, 7, 7)
-    expected = linear_attention(q, k, v, causal=True, feature=feature)
+    expected = linear_attention(q, k, v, causal=True)
     state = None
     for t in range(7):
         before = None if state is None else (state.key_values.clone(), state.keys.clone())
         given_state = state
-        got, state = linear_attention_step(state, q[..., t, :], k[..., t, :], v[..., t, :], feature=feature)
+        got, state = linear_attention_step(state, q[..., t, :], k[..., t, :], v[..., t, :])
         assert got.dtype == dtype and state.keys.shape == (*batch, 4) and state.key_values.shape == (*batch, 4, 3)
         torch.testing.assert_close(got, expected[..., t, :], rtol=0, atol=TOLERANCE[dtype])
         if before is not None:
@@ -116,18 +112,6 @@ def test_nothing_to_see_gives_zeros_and_zero_gradients(device):
         assert x.grad.isfinite().all() and (x.grad[0] == 0).all()
 
 
-def test_features_are_the_papers(device):
-    x = torch.tensor([-200.0, -1.0, 0.0, 2.0], dtype=torch.float64, device=device)
-    expected = torch.where(x > 0, x + 1, x.exp())
-    torch.testing.assert_close(feature_of(x, "elu+1"), expected, rtol=0, atol=1e-15)
-    assert feature_of(x, "relu").tolist() == [0, 0, 0, 2]
-
-
-def test_relu_features_at_right_angles_give_zeros():
-    q, k = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])
-    assert linear_attention(q, k, torch.ones(1, 1), feature="relu").tolist() == [[0.0]]
-
-
 def test_half_precision_sums_in_float32(device):
     q = torch.ones(1, 1, device=device, dtype=torch.bfloat16)
     v = torch.ones(4096, 1, device=device, dtype=torch.bfloat16)
@@ -144,7 +128,7 @@ def test_tensors_on_several_devices_are_refused_with_a_sentence():
     with pytest.raises(ValueError, match="the state is on meta, beside cpu: move one to the other"):
         linear_attention_step(LinearState(state.key_values.to("meta"), state.keys.to("meta")), q[1], k[1], v[1])
     for qkv, says in (((q, k.to("meta"), v), "k is on meta, beside cpu"), ((q, k, v.to("meta")), "v is on meta")):
-        for attention in (linear_attention, model.attend, model.scaled_dot_product_attention, model.tiled_attention):
+        for attention in (linear_attention, model.attend, model.scaled_dot_product_attention):
             with pytest.raises(ValueError, match=says):
                 attention(*qkv)
     gate = torch.zeros(3, dtype=torch.float64)
@@ -173,12 +157,6 @@ def test_tensors_on_several_devices_are_refused_with_a_sentence():
             {"causal": True},
             ValueError,
             "causal attention of 3 queries to 5 keys: their numbers must be equal",
-        ),
-        (
-            (zeros(3, 4), zeros(5, 4), zeros(5, 2)),
-            {"feature": "exp"},
-            ValueError,
-            r"feature is 'exp'; wanted 'elu\+1' or 'relu'",
         ),
     ],
 )

@@ -222,33 +222,13 @@ def test_shaw_scores_equal_loops_over_the_formula(device, max_distance, offset):
         torch.testing.assert_close(got[:, :, t, s], expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("max_distance", [0, 1, 2, 9])
-@pytest.mark.parametrize("offset", OFFSETS)
-def test_shaw_values_equal_loops_over_the_formula(device, max_distance, offset):
-    module = spread(ShawBias(H, max_distance, value_width=3).to(device, torch.float64))
-    weights = torch.rand(B, N, T, S, dtype=torch.float64).to(device).requires_grad_()
-    got = module.values(weights, offset)
-    expected = torch.zeros(B, N, T, 3, dtype=torch.float64, device=device)
-    for t, s in itertools.product(range(T), range(S)):
-        row = min(max(s - (offset + t), -max_distance), max_distance) + max_distance
-        expected[:, :, t] += weights[:, :, t, s, None] * module.value_table[row]
-    torch.testing.assert_close(got, expected, rtol=0, atol=1e-12)
-    grad = torch.randn(got.shape, dtype=torch.float64).to(device)
-    leaves = [weights, module.value_table]
-    for g, w in zip(*(torch.autograd.grad(y, leaves, grad) for y in (got, expected)), strict=True):
-        torch.testing.assert_close(g, w, rtol=0, atol=1e-12)
-
-
-def test_shaw_tables_begin_by_xavier_and_the_second_is_there_on_request_alone():
-    assert [name for name, _ in ShawBias(H, 2).named_parameters()] == ["table"]
-    module = ShawBias(64, 16, value_width=31)
+def test_a_shaw_table_begins_by_xavier():
+    module = ShawBias(64, 16)
     for _ in range(2):
-        for table in (module.table, module.value_table):
-            limit = math.sqrt(6 / sum(table.shape))
-            assert table.shape[0] == 33 and 0.95 * limit < table.abs().max().item() <= limit
+        limit = math.sqrt(6 / sum(module.table.shape))
+        assert module.table.shape == (33, 64) and 0.95 * limit < module.table.abs().max().item() <= limit
         spread(module)
         module.reset_parameters()
-    assert "H=64, max_distance=16, values=True" in repr(module)
 
 
 # Transformer-XL
@@ -324,17 +304,9 @@ BAD = [
     (lambda: T5Bias(3)(META, META), ValueError, "q is on meta"),
     (lambda: ShawBias(0, 2), ValueError, "head_width 0"),
     (lambda: ShawBias(4, -1), ValueError, "max_distance must be at least 0; got -1"),
-    (lambda: ShawBias(4, 1, value_width=0), ValueError, "value_width 0"),
     (lambda: ShawBias(4, 1)(Q, K), ValueError, r"q has shape \(2, 3, 4, 5\); wanted \(B, N, T, H\) with H = 4"),
     (lambda: ShawBias(5, 1)(Q, K[:1]), ValueError, "of the same B"),
     (lambda: ShawBias(5, 1)(Q.half(), K.half()), TypeError, "q has dtype torch.float16"),
-    (lambda: ShawBias(5, 1).values(Q), ValueError, "no table of values; make the module with value_width"),
-    (
-        lambda: ShawBias(5, 1, value_width=5).values(Q[0]),
-        ValueError,
-        r"weights has shape \(3, 4, 5\); wanted \(B, N, T, S",
-    ),
-    (lambda: ShawBias(5, 1, value_width=5).values(Q.double()), TypeError, "weights has dtype torch.float64"),
     (lambda: relative_shift(torch.zeros(3, 2)), ValueError, r"x has shape \(3, 2\); wanted \(..., T, T \+ S - 1\)"),
     (lambda: relative_shift(torch.zeros(3)), ValueError, r"x has shape \(3,\)"),
     (lambda: TransformerXLBias(3, 5, 7), ValueError, "d_model must be even"),

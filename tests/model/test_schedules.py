@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.model.whole.schedules import inverse_square_root, noam, warmup_cosine, warmup_hold_decay
+from softlookup.model.whole.schedules import inverse_square_root, noam, warmup_hold_decay
 
 
 def rates_of(scheduler, optimizer, n):
@@ -40,16 +40,6 @@ def test_noam_is_the_inverse_square_root_with_its_own_peak(step, width, warmup, 
     assert noam(step, width, warmup=warmup, factor=factor) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize(("warmup", "total"), [(5, 20), (0, 7), (1, 2)])
-def test_warmup_cosine_equals_transformers(warmup, total):
-    from transformers.optimization import get_cosine_schedule_with_warmup
-
-    optimizer = sgd(0.3)
-    expected = rates_of(get_cosine_schedule_with_warmup(optimizer, warmup, total), optimizer, total)
-    got = [warmup_cosine(step, peak=0.3, warmup=warmup, total=total) for step in range(1, total + 1)]
-    assert got == pytest.approx(expected, abs=1e-15)
-
-
 def test_inverse_square_root_equals_transformers():
     from transformers.optimization import get_inverse_sqrt_schedule
 
@@ -58,20 +48,6 @@ def test_inverse_square_root_equals_transformers():
     assert [inverse_square_root(step, peak=0.3, warmup=7) for step in range(1, 51)] == pytest.approx(
         expected, rel=1e-12
     )
-
-
-def test_warmup_cosine_falls_to_its_floor_as_torchs_annealing_does():
-    optimizer = sgd(2.0)
-    annealing = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=12, eta_min=0.5)
-    expected = rates_of(annealing, optimizer, 12)
-    assert [warmup_cosine(s, peak=2.0, warmup=0, total=12, floor=0.5) for s in range(1, 13)] == pytest.approx(expected)
-
-
-def test_warmup_cosine_stays_at_its_floor_after_the_end():
-    assert [warmup_cosine(s, peak=1.0, warmup=2, total=10, floor=0.1) for s in (10, 11, 500)] == [0.1] * 3
-    assert warmup_cosine(2, peak=1.0, warmup=2, total=10, floor=0.1) == 1.0
-    assert warmup_cosine(7, peak=1.0, warmup=2, total=10, floor=1.0) == 1.0
-    assert warmup_cosine(6, peak=1.0, warmup=2, total=10, floor=0.1) == pytest.approx(0.55)
 
 
 @pytest.mark.parametrize(("warmup", "hold", "total"), [(5, 12, 20), (0, 3, 9), (4, 4, 5), (0, 0, 6)])
@@ -104,7 +80,6 @@ BAD = [
     (lambda: hold(decay_from=1), "warmup is 2, decay_from 1"),
     (lambda: hold(total=3), "decay_from 3, total 3"),
     (lambda: noam(0, 512), "step is 0; steps count from 1"),
-    (lambda: warmup_cosine(0, peak=1.0, warmup=1, total=2), "step is 0"),
     (lambda: inverse_square_root(-3, peak=1.0, warmup=1), "step is -3"),
     (lambda: noam(1, 0), "d_model is 0; wanted at least 1"),
     (lambda: noam(1, 512, warmup=0), "warmup is 0"),
@@ -112,11 +87,6 @@ BAD = [
     (lambda: noam(1, 512, factor=math.nan), "factor is nan"),
     (lambda: inverse_square_root(1, peak=1.0, warmup=0), "warmup is 0"),
     (lambda: inverse_square_root(1, peak=-1.0, warmup=1), "peak is -1.0"),
-    (lambda: warmup_cosine(1, peak=math.inf, warmup=1, total=2), "peak is inf"),
-    (lambda: warmup_cosine(1, peak=1.0, warmup=-1, total=2), "warmup is -1; wanted 0 or more"),
-    (lambda: warmup_cosine(1, peak=1.0, warmup=5, total=5), "total is 5 steps, warmup 5"),
-    (lambda: warmup_cosine(1, peak=1.0, warmup=1, total=2, floor=1.5), "floor is 1.5; wanted .* peak, 1.0"),
-    (lambda: warmup_cosine(1, peak=1.0, warmup=1, total=2, floor=-0.1), "floor is -0.1"),
 ]
 
 

@@ -1,20 +1,11 @@
 """Learning from rewards: against enumeration of all answers, and against differences."""
 
 import math
-from itertools import combinations
 
 import pytest
 import torch
 
-from softlookup.post_training import (
-    acceptance_probabilities,
-    best_of,
-    clipped_policy_loss,
-    group_advantages,
-    kl_penalty,
-    policy_gradient_loss,
-)
-from softlookup.reference.rewarded import kl_optimum
+from softlookup.post_training import clipped_policy_loss, group_advantages, kl_penalty
 
 
 def drawn(seed, *shape):
@@ -58,7 +49,6 @@ def test_losses_of_numbers_in_half_precision_are_computed_in_float32():
     advantages, mask = drawn(12, 4).bfloat16(), torch.ones(4, 900, dtype=torch.bool)
     for loss in (
         lambda new, old, advantages: clipped_policy_loss(new, old, advantages, mask),
-        lambda new, old, advantages: policy_gradient_loss(new, advantages, mask),
         lambda new, old, advantages: kl_penalty(new.flatten(), old.flatten()),
     ):
         got, exact = loss(new, old, advantages), loss(new.double(), old.double(), advantages.double())
@@ -74,22 +64,6 @@ def test_clipped_loss_is_that_of_trl():
     per_token_loss = -torch.min(coef_1 * advantages[:, None], coef_2 * advantages[:, None])
     expected = (per_token_loss * mask).sum() / mask.sum().clamp(min=1.0)
     torch.testing.assert_close(clipped_policy_loss(new, old, advantages, mask), expected, rtol=1e-9, atol=1e-9)
-
-
-def test_policy_gradient_is_the_gradient_of_the_expected_reward():
-    """All four answers of one token, each weighted by its probability: the exact gradient, with any baseline."""
-    rewards = torch.tensor([1.0, 0.0, 3.0, -2.0], dtype=torch.float64)
-    logits = drawn(1, 4).requires_grad_()
-    (expected,) = torch.autograd.grad(logits.softmax(0) @ rewards, logits)
-    for baseline in (0.0, 5.0):
-        log_probs = logits.log_softmax(0)
-        weights = log_probs.detach().exp()
-        losses = [
-            policy_gradient_loss(log_probs[i].view(1, 1), rewards[i].view(1) - baseline, torch.tensor([[True]]))
-            for i in range(4)
-        ]
-        (got,) = torch.autograd.grad(-(torch.stack(losses) @ weights), logits)
-        torch.testing.assert_close(got, expected)
 
 
 def test_clipped_loss_has_the_policy_gradient_where_nothing_has_moved():
@@ -136,53 +110,15 @@ def test_k1_and_k3_are_unbiased_and_k2_is_not(distance):
     assert kl_penalty(drawn(6, 50), drawn(7, 50), estimator="k3") > 0
 
 
-@pytest.mark.parametrize("n", [1, 2, 4, 6])
-def test_best_of_n_is_the_mean_over_all_sets(n):
-    rewards = drawn(8, 6).round(decimals=1)
-    sets = list(combinations(rewards.tolist(), n))
-    expected, bound = best_of(rewards, n)
-    assert expected == pytest.approx(sum(map(max, sets)) / len(sets))
-    assert bound == pytest.approx(math.log(n) - (n - 1) / n) and bound >= 0
-
-
-def test_divergence_of_the_best_of_n_stays_below_the_bound():
-    """Exactly, for answers of unequal probability: the best of n draws with replacement."""
-    probabilities = drawn(9, 7).softmax(0).sort().values
-    below = torch.cat([torch.zeros(1).double(), probabilities.cumsum(0)])
-    for n in (2, 5, 20):
-        best = below[1:] ** n - below[:-1] ** n
-        divergence = (best * (best / probabilities).log()).sum()
-        assert divergence <= best_of(torch.arange(25.0), n)[1] + 1e-12
-
-
 def test_what_does_not_fit_is_refused():
     mask = torch.ones(2, 3, dtype=torch.bool)
     with pytest.raises(ValueError, match="an answer at least"):
         group_advantages(torch.zeros(0, 3))
     with pytest.raises(ValueError, match="no token is an answer's"):
-        policy_gradient_loss(torch.zeros(2, 3), torch.zeros(2), ~mask)
+        clipped_policy_loss(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2), ~mask)
     with pytest.raises(ValueError, match=r"the clip 0\.0"):
         clipped_policy_loss(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2), mask, clip=0.0)
     with pytest.raises(ValueError, match="equal shapes and a sample"):
         kl_penalty(torch.zeros(0), torch.zeros(0))
     with pytest.raises(ValueError, match="no estimator 'k4'"):
         kl_penalty(torch.zeros(2), torch.zeros(2), estimator="k4")
-    with pytest.raises(ValueError, match="from 1 to the 3 samples"):
-        best_of(torch.zeros(3), 4)
-
-
-@pytest.mark.parametrize("beta", [0.1, 1.0, 10.0])
-@pytest.mark.parametrize("largest", [None, 3.0])
-def test_accepted_answers_come_as_from_the_policy_that_training_would_find(beta, largest):
-    likely, rewards = torch.tensor([0.5, 0.2, 0.2, 0.1]), torch.tensor([0.0, 1.0, 1.0, 2.5])
-    accepted = likely * acceptance_probabilities(rewards, beta, largest=largest)
-    assert torch.allclose(
-        accepted / accepted.sum(), torch.tensor(kl_optimum(likely.tolist(), rewards.tolist(), beta)).float()
-    )
-
-
-def test_bad_bounds_of_rejection_sampling_are_refused():
-    with pytest.raises(ValueError, match="a reward is 2; the largest was to be 1.5"):
-        acceptance_probabilities(torch.tensor([0.0, 2.0]), 1.0, largest=1.5)
-    with pytest.raises(ValueError, match="beta is 0"):
-        acceptance_probabilities(torch.tensor([0.0, 2.0]), 0.0)

@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from softlookup.post_training import answer_log_probs, dpo_loss, reward_loss
+from softlookup.post_training import answer_log_probs, dpo_loss
 
 
 def drawn(seed, *shape):
@@ -44,7 +44,6 @@ def test_losses_of_pairs_in_half_precision_are_means_in_float32(dtype):
     sums = [(drawn(seed, 300) - 20).to(dtype) for seed in (21, 22, 23, 24)]
     exact = [each.double() for each in sums]
     torch.testing.assert_close(dpo_loss(*sums, beta=0.3).loss, dpo_loss(*exact, beta=0.3).loss.float())
-    torch.testing.assert_close(reward_loss(*sums[:2]).loss, reward_loss(*exact[:2]).loss.float())
 
 
 def test_dpo_is_that_of_trl():
@@ -62,15 +61,6 @@ def test_a_row_of_minus_infinity_outside_the_answer_spoils_nothing():
     logits[0, 0, 1] = 0.0
     sums = answer_log_probs(logits, torch.tensor([[0, 2, 3]]), torch.tensor([[False, False, True]]))
     assert torch.isfinite(sums).all()
-
-
-def test_reward_loss_is_the_logistic_loss_and_its_accuracy_counts_pairs():
-    chosen, rejected = drawn(3, 6), drawn(4, 6)
-    result = reward_loss(chosen, rejected)
-    expected = F.binary_cross_entropy_with_logits(chosen - rejected, torch.ones(6, dtype=torch.float64))
-    torch.testing.assert_close(result.loss, expected)
-    assert result.accuracy == (chosen > rejected).double().mean().item()
-    assert not result.margins.requires_grad
 
 
 def test_dpo_begins_at_log_two_and_its_gradient_is_beta_times_the_doubt():
@@ -92,7 +82,7 @@ def test_dpo_margins_are_differences_of_implicit_rewards():
 
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="a pair at least"):
-        reward_loss(torch.zeros(0), torch.zeros(0))
+        dpo_loss(*[torch.zeros(0)] * 4, beta=1)
     for beta in (0, math.inf, math.nan):
         with pytest.raises(ValueError, match=f"beta is {beta}; wanted a finite number above 0"):
             dpo_loss(*[torch.zeros(2)] * 4, beta=beta)

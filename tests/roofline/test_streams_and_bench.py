@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks import compiled, ways
+from benchmarks.clock import Timed, spread, timed
 from benchmarks.harness import measured
 from benchmarks.roofline import bench_roofline
-from softlookup.roofline import CHAIN, FUSED, compiled, measured_hardware, streams
-from softlookup.roofline.measure import Timed, spread, timed
-from softlookup.roofline.points import product_point, stream_points
+from benchmarks.roofline_points import product_point, stream_points
+from softlookup.roofline import CHAIN, FUSED, measured_hardware, streams
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "roofline.json"
 needs_compiler = pytest.mark.skipif(compiled.compiler() is None, reason="no C compiler")
@@ -57,11 +58,11 @@ def test_passes_of_the_chain_add_up_to_its_counts():
         assert sum(getattr(step, field) for step in steps) == getattr(CHAIN, field)
 
 
-@pytest.mark.parametrize("n", [32, 96, streams.BLOCK + 64, 3 * streams.BLOCK])
+@pytest.mark.parametrize("n", [32, 96, ways.BLOCK + 64, 3 * ways.BLOCK])
 def test_every_way_computes_the_same_numbers(n):
-    arrays = streams.operands(n, seed=3)
+    arrays = ways.operands(n, seed=3)
     a, b, c, d, e = (array.astype(np.float64) if i < 4 else array for i, array in enumerate(arrays[:5]))
-    for way, calls in streams.ways(arrays).items():
+    for way, calls in ways.ways(arrays).items():
         for kind, call in calls.items():
             e.fill(np.nan)
             call()
@@ -70,10 +71,10 @@ def test_every_way_computes_the_same_numbers(n):
 
 @needs_compiler
 def test_compiled_loops_give_the_bits_of_numpy():
-    arrays = streams.operands(4096, seed=5)
+    arrays = ways.operands(4096, seed=5)
     a, b, c, d, e, *_ = arrays
     expected = d + (a + b) * c
-    for call in streams.ways(arrays)["C"].values():
+    for call in ways.ways(arrays)["C"].values():
         e.fill(np.nan)
         call()
         assert np.array_equal(e, expected)
@@ -97,7 +98,7 @@ def test_without_a_compiler_the_rest_goes_on_and_says_so(monkeypatch):
     try:
         with pytest.raises(compiled.NoCompiler, match=r"no C compiler \(looked for no-such-compiler-anywhere\)"):
             compiled.loops()
-        assert set(streams.ways(streams.operands(64))) == {"numpy", "torch"}
+        assert set(ways.ways(ways.operands(64))) == {"numpy", "torch"}
         roof, points = stream_points(64, 96)
         assert roof.name.startswith("numpy") and all(not point.name.startswith("C") for point in points)
         alone = bench_roofline(quick=True)
@@ -123,7 +124,7 @@ def test_a_compiler_that_fails_is_named(monkeypatch, tmp_path):
 @pytest.mark.parametrize("n", [0, -32, 33])
 def test_lengths_that_loops_cannot_take_are_refused(n):
     with pytest.raises(ValueError, match=f"n is {n}, wanted a multiple of 32 above 0"):
-        streams.operands(n)
+        ways.operands(n)
 
 
 def test_points_count_products_as_torchs_own_counter_does():
@@ -136,7 +137,7 @@ def test_points_count_products_as_torchs_own_counter_does():
 
 
 def test_disturbed_times_are_tried_again_and_quiet_ones_are_taken(monkeypatch):
-    from softlookup.roofline import measure
+    from benchmarks import clock as measure
 
     cpu, wall = iter([0.0, 0.5, 10.0, 11.0]), iter([0.0, 1.0, 10.0, 11.0])
     monkeypatch.setattr(measure.time, "thread_time", lambda: next(cpu))

@@ -10,7 +10,6 @@ import torch
 from softlookup.model import Config, DecoderLM
 from softlookup.model.decoding.generate import generate
 from softlookup.serving import StructuredStep, TokenMasks, compile_pattern
-from softlookup.serving.byte_pattern import byte_automaton
 
 PATTERNS = (
     "",
@@ -124,55 +123,6 @@ def test_compile_pattern_reads_large_patterns_with_few_states(pattern, n_states,
     assert automaton.matches(text) and not automaton.matches(text + "\n")
 
 
-SEVERAL_BYTES = (".{2}", "é", "[é-ÿ]a?", "[^一-鿿]", "🙂|[a\ufffd]", "[\x80\u07ff\u0800\uffff\U0010ffff]+")
-EDGES = bytes.fromhex("00 0a 22 41 61 7f 80 8f 90 9f a0 a9 bf c0 c1 c2 c3 df e0 e4 ed ef f0 f3 f4 f5 ff")
-
-
-@pytest.mark.parametrize("pattern", SEVERAL_BYTES)
-def test_byte_automaton_takes_what_fullmatch_takes_in_utf8_and_nothing_else(pattern):
-    automaton = compile_pattern(pattern)
-    in_bytes = byte_automaton(automaton)
-    short, long = (product(EDGES, repeat=n) for n in range(3)), product(EDGES[-10:], *[b"\x7f\x80\x90\xa0\xbf"] * 3)
-    for data in map(bytes, chain(*short, long, product(EDGES, EDGES, b"\x80\xa0\xbf"))):
-        try:
-            expected = bool(re.fullmatch(pattern, data.decode("utf-8")))
-        except UnicodeDecodeError:
-            expected = False
-        assert in_bytes.matches(data.decode("latin-1")) == expected, data
-    for code in [*range(0x900), *range(0x900, 0xD800, 31), *range(0xE000, 0x110000, 97)]:
-        text = chr(code)
-        assert in_bytes.matches(text.encode().decode("latin-1")) == automaton.matches(text), code
-
-
-def test_byte_automaton_refuses_what_would_be_too_large():
-    letters = "".join(map(chr, range(0x400, 0x9000, 70)))
-    with pytest.raises(ValueError, match="tells characters apart in too many places"):
-        byte_automaton(compile_pattern(f"[{letters}]{{4000}}"))
-
-
-def byte_tokens() -> list[bytes]:
-    """All single bytes, and some that begin or end within a character; token 0 ends a text."""
-    across = ["é".encode(), "🙂".encode()[:3], "é".encode()[1:] + b'"', b'"a']
-    return [b"", *(bytes([byte]) for byte in range(256)), *across]
-
-
-@pytest.mark.parametrize("pattern", ['"[^"]{1,3}"', "(.|\\n){2}x?", "[é日]+"])
-def test_token_masks_of_bytes_write_whole_characters(pattern):
-    tokens, rng, texts = byte_tokens(), np.random.default_rng(0), set()
-    masks = TokenMasks(pattern, tokens, 0)
-    for _ in range(300):
-        state, data = 0, b""
-        while state >= 0:
-            allowed = masks.allowed_tokens(state)
-            token = int(rng.choice(np.flatnonzero(allowed)))
-            if len(data) > 30 and allowed[0]:
-                token = 0
-            state, data = masks.advance(state, token), data + tokens[token]
-        assert re.fullmatch(pattern, data.decode("utf-8"))
-        texts.add(data)
-    assert any(len(data) > len(data.decode()) for data in texts)
-
-
 def test_token_masks_refuse_more_entries_than_memory_holds():
     with pytest.raises(ValueError, match="has 9,001 states, and there are 20,000 tokens"):
         TokenMasks("a" * 9000, ["a"] * 20_000, 0)
@@ -208,13 +158,12 @@ def test_token_masks_allow_exactly_the_beginnings_of_texts_that_fit(pattern):
         for ids in [ids for ids in states if len(ids) == length]:
             allowed = masks.allowed_tokens(states[ids])
             assert allowed.tolist() == [(*ids, t) in beginnings if t != END else ids in complete for t in range(8)]
-            assert masks.is_final(states[ids]) == (ids in complete)
             for token in np.flatnonzero(allowed).tolist():
                 if token != END:
                     states[*ids, token] = masks.advance(states[ids], token)
-    if masks.is_final(0):
+    if () in complete:
         assert masks.advance(0, END) == masks.advance(-1, 0) == -1
-        assert masks.allowed_tokens(-1).tolist() == [token == END for token in range(8)] and masks.is_final(-1)
+        assert masks.allowed_tokens(-1).tolist() == [token == END for token in range(8)]
 
 
 def test_token_masks_leave_out_what_the_tokens_cannot_complete():
@@ -230,11 +179,9 @@ def test_token_masks_refuse_a_pattern_that_the_tokens_cannot_write():
     with pytest.raises(ValueError, match="end_id is 2"):
         TokenMasks("a", ["a", "b"], 2)
     with pytest.raises(
-        ValueError, match="token 1 holds U.FFFD, which stands for a part of a character: give all tokens"
+        ValueError, match="token 1 holds U.FFFD, which stands for a part of a character; wanted tokens of whole ones"
     ):
         TokenMasks(".", ["a", "b\ufffd", "\ufffd"], 2)
-    with pytest.raises(ValueError, match="token 0 is a str; wanted all tokens as texts, or all as bytes"):
-        TokenMasks(".", ["a", b"b"], 1)
 
 
 @pytest.mark.parametrize("drop_finished", [True, False])

@@ -79,15 +79,6 @@ def test_every_text_comes_back(tokenizer):
         assert "".join(split_words_and_digits(text)) == text
 
 
-def test_the_bytes_of_tokens_are_those_of_the_text_and_special_tokens_have_none(tokenizer):
-    for text in [*TEXTS, *fuzz(30)]:
-        ids = tokenizer.encode(text, specials=False)
-        assert b"".join(map(tokenizer.token_bytes, ids)) == text.encode()
-    assert [tokenizer.token_bytes(number) for number in range(3)] == [b""] * 3
-    with pytest.raises(ValueError, match="id -1 is out of range"):
-        tokenizer.token_bytes(-1)
-
-
 def test_a_merge_that_stands_twice_in_the_list_is_refused(tokenizer):
     with pytest.raises(ValueError, match="stands in the list twice"):
         ByteLevelTokenizer(tokenizer.vocabulary, [*tokenizer.merges, tokenizer.merges[0]], NAMES)

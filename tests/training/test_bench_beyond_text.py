@@ -9,7 +9,7 @@ import torch
 
 from benchmarks import long_attention as bench_long
 from benchmarks import pairs as bench_pairs
-from benchmarks.digits import ARMS, bench_digits, shuffle_pixels
+from benchmarks.digits import ARMS, bench_digits, shifted, shuffle_pixels
 from benchmarks.harness import measured
 from benchmarks.kept_runs import KeptRuns
 from softlookup.model import load_weights
@@ -33,8 +33,8 @@ def test_digits_are_parted_once_and_for_all():
 
 def test_shifts_move_whole_pictures_by_one_pixel_at_most():
     images = torch.rand(40, 1, 8, 8, generator=torch.Generator().manual_seed(1))
-    moved = digits.shifted(images, torch.Generator().manual_seed(2))
-    assert digits.shifted(images.to("meta"), torch.Generator().manual_seed(2)).is_meta  # wherever the pictures are
+    moved = shifted(images, torch.Generator().manual_seed(2))
+    assert shifted(images.to("meta"), torch.Generator().manual_seed(2)).is_meta  # wherever the pictures are
     inner = moved[:, 0, 1:7, 1:7]
     are_shifts = [
         any(torch.equal(now, was[0, 1 + i : 7 + i, 1 + j : 7 + j]) for i in (-1, 0, 1) for j in (-1, 0, 1))

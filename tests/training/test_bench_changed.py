@@ -34,16 +34,17 @@ def test_the_delta_rule_gives_the_newest_value_where_keys_are_nearly_orthogonal(
     assert max(accuracy.linear.values()) < 1
 
 
-def test_a_cache_by_token_hands_out_earlier_groups_rounded_and_the_newest_as_it_is():
-    cache = published._ByToken(2, group=2)
+@pytest.mark.parametrize("key_axis", [2, 3])
+def test_a_cache_of_few_bits_hands_out_earlier_groups_rounded_and_the_newest_as_it_is(key_axis):
+    cache = published._FewBits(2, key_axis)
     k, v = torch.randn(2, 1, 1, 4, 8)
     cache.append(k[:, :, :2], v[:, :, :2])
     all_k, all_v = cache.append(k[:, :, 2:], v[:, :, 2:])
-    for seen, whole in ((all_k, k), (all_v, v)):
-        least, most = whole.amin(-1, keepdim=True), whole.amax(-1, keepdim=True)
+    for seen, whole, axis in ((all_k, k, key_axis), (all_v, v, 3)):
+        first = whole[:, :, :2]
+        least, most = first.amin(axis, keepdim=True), first.amax(axis, keepdim=True)
         step = (most - least) / 3
-        rounded = ((whole - least) / step).round() * step + least
-        torch.testing.assert_close(seen[:, :, :2], rounded[:, :, :2])
+        torch.testing.assert_close(seen[:, :, :2], ((first - least) / step).round() * step + least)
         torch.testing.assert_close(seen[:, :, 2:], whole[:, :, 2:])
     assert cache.length == 4
 

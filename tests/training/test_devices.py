@@ -23,7 +23,7 @@ from softlookup.training.devices import RankLostError, agreed, run_on_ranks, sha
 from softlookup.training.fast import quick_dtype
 from softlookup.training.loop import DivergedError
 
-SAME = replace(TINY, dropout=0.0, consistency=0.0)
+SAME = replace(TINY, dropout=0.0)
 """Without numbers drawn in a step, which each rank draws for its rows, all numbers of devices give one run."""
 
 KILLED = "Rank 1 of 2 was killed (SIGKILL), and the others were stopped."
@@ -91,7 +91,7 @@ def test_with_dropout_a_stopped_run_goes_on_bit_for_bit_on_as_many_devices(tmp_p
             raise KeyboardInterrupt
 
     two = {"devices": 2}
-    parts, whole, _ = stopped(tmp_path, replace(TINY, consistency_from=1), interrupt, KeyboardInterrupt, two, two)
+    parts, whole, _ = stopped(tmp_path, TINY, interrupt, KeyboardInterrupt, two, two)
     assert parts.losses == whole.losses
 
 
@@ -211,7 +211,6 @@ def texts(tmp_path, monkeypatch):
     for side, ending in enumerate(("en", "fr")):
         (tmp_path / "texts" / f"train.{ending}").write_text("".join(pair[side] + "\n" for pair in some_pairs()))
     (tmp_path / "long.json").write_text(json.dumps(asdict(replace(SAME, steps=100_000))))
-    (tmp_path / "two_passes.json").write_text(json.dumps(asdict(TINY)))
     return tmp_path
 
 
@@ -250,7 +249,6 @@ def test_the_command_says_in_a_sentence_that_a_rank_was_killed(texts, monkeypatc
     [
         ({"devices": 0}, "devices is 0: give at least 1"),
         ({"shard": True}, r"cut among devices \(shard\), and there is one: give 2 devices or more"),
-        ({"shard": True, "devices": 2, "recipe": "two_passes.json"}, "consistency is 0.5: its two passes need whole"),
         ({"device": "cuda:0", "devices": 2}, "device is cuda:0, a single one, and devices is 2"),
         ({"device": "cuda", "devices": 2}, "devices is 2, and the CUDA devices here are 1: give fewer"),
     ],

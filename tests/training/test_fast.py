@@ -1,7 +1,6 @@
 """The fast path: the plain model's loss and gradients, and random numbers that drop what they should."""
 
 import math
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -15,7 +14,7 @@ from softlookup.training import fast as fast_module
 from softlookup.training.data import Batch, BucketedBatches
 from softlookup.training.fast import FastLoss, keep_mask, quick_dtype
 from softlookup.training.loop import summed_loss, train, validation_loss
-from softlookup.training.vocabulary_loss import Disagreement, VocabularyLoss
+from softlookup.training.vocabulary_loss import VocabularyLoss
 
 V = 37
 SMALL = Config(V, d_model=24, n_heads=4, n_layers=2, d_hidden=40, max_length=12, pre_norm=True, dropout=0.0)
@@ -288,49 +287,6 @@ def test_vocabulary_loss_of_a_label_whose_probability_underflows_is_exact(dtype)
     )
 
 
-def test_disagreement_is_the_mean_of_both_divergences(device):
-    states = torch.randn(12, 5, dtype=torch.float64, device=device, requires_grad=True)
-    table = torch.randn(9, 5, dtype=torch.float64, device=device, requires_grad=True)
-    log_p, log_q = (states @ table.mT).log_softmax(dim=-1).chunk(2)
-    forth, back = (F.kl_div(a, b, reduction="batchmean", log_target=True) for a, b in ((log_p, log_q), (log_q, log_p)))
-    expected = (forth + back) / 2
-    for chunk in (2, 4, 100):
-        got = Disagreement.apply(states, table, torch.float64, chunk)
-        torch.testing.assert_close(got, expected)
-        for gradient, expected_gradient in zip(
-            torch.autograd.grad(got * 2, (states, table)),
-            torch.autograd.grad(expected * 2, (states, table), retain_graph=True),
-            strict=True,
-        ):
-            torch.testing.assert_close(gradient, expected_gradient)
-    half = states.detach().chunk(2)[0]
-    assert Disagreement.apply(half.repeat(2, 1), table, torch.float64, 4).item() == pytest.approx(0, abs=1e-12)
-
-
-def test_consistency_adds_the_disagreement_of_two_passes(monkeypatch):
-    model, ids = a_model(dropout=0.3), some_ids()
-    fast = FastLoss(model, epsilon=0.1, dtype=torch.float32)
-
-    def loss(consistency):
-        torch.manual_seed(3)
-        fast.consistency = consistency
-        return fast(*ids).item()
-
-    low, middle, high = (loss(consistency) for consistency in (1e-9, 1.0, 2.0))
-    assert middle - low > 0.01 and high - middle == pytest.approx(middle - low, rel=1e-3)
-    seen = []
-    stand_in = SimpleNamespace(apply=lambda states, *rest: seen.append(states) or torch.ones(()))
-    with monkeypatch.context() as patch:
-        patch.setattr(fast_module, "Disagreement", stand_in)
-        assert loss(2.0) - loss(0.5) == pytest.approx(1.5, abs=1e-5)
-    assert seen[0].shape == (2 * (ids[2] != 0).sum(), SMALL.d_model)
-    model.eval()
-    torch.testing.assert_close(fast(*ids), plain_loss(model, ids))
-    alike = a_model(dropout=0.0)
-    fast = FastLoss(alike, epsilon=0.1, consistency=5.0, dtype=torch.float32)
-    torch.testing.assert_close(fast(*ids), plain_loss(alike, ids))
-
-
 # Refusals.
 
 
@@ -376,7 +332,6 @@ def test_without_torchs_own_call_for_many_copies_loss_and_gradients_are_the_same
         ({"dtype": torch.int32}, TypeError, r"dtype is torch.int32; wanted a floating-point dtype"),
         ({"epsilon": 1.5}, ValueError, r"epsilon is 1.5; wanted a share from 0 to 1"),
         ({"epsilon": -0.5}, ValueError, r"epsilon is -0.5"),
-        ({"consistency": -1.0}, ValueError, r"consistency is -1.0; wanted 0 or more"),
         ({"chunk": 0}, ValueError, r"chunk is 0; wanted at least 1 token"),
     ],
 )

@@ -12,15 +12,15 @@ from softlookup.training.plain_loss import PlainLoss
 
 
 def test_the_plain_model_learns_what_the_fast_path_does(tmp_path, monkeypatch):
-    recipe = replace(TINY, dropout=0.0, consistency=0.0)
+    recipe = replace(TINY, dropout=0.0)
     monkeypatch.setattr(translation, "quick_dtype", lambda device: torch.float32)
     losses = run_tiny(tmp_path / "cpu", recipe).losses
-    chosen = translation._Run._loss
+    chosen = translation._Run._objective
 
     def as_on_a_gpu(run, model, device, dtype):
-        fast, objective, is_plain = chosen(run, model, torch.device("cuda"), dtype)
+        objective, is_plain = chosen(run, model, torch.device("cuda"), dtype)
         assert is_plain and isinstance(objective.__closure__[0].cell_contents, PlainLoss)
-        return fast, objective, is_plain
+        return objective, is_plain
 
-    monkeypatch.setattr(translation._Run, "_loss", as_on_a_gpu)
+    monkeypatch.setattr(translation._Run, "_objective", as_on_a_gpu)
     assert run_tiny(tmp_path / "gpu", recipe).losses == pytest.approx(losses, rel=1e-3)

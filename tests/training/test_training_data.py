@@ -13,7 +13,6 @@ from softlookup.training.data import (
     Batch,
     BucketedBatches,
     PlainBatches,
-    drop_long,
     encode_pairs,
     make_batch,
     redrawn,
@@ -167,14 +166,6 @@ def test_resegmenting_with_the_librarys_own_pool_keeps_the_sentences():
         target[0] == tokenizer.start_id and target[-1] == source[-1] == tokenizer.end_id for source, target in seen
     )
     assert len(seen) > len(texts)
-
-
-def test_drop_long_counts_what_it_leaves_out():
-    pairs = [([1, 2], [1, 2, 3]), ([1, 2, 3, 4], [1, 2]), ([1], [1, 2, 3, 4])]
-    assert drop_long(pairs, 3) == (pairs[:1], 2)
-    assert drop_long(pairs, 4) == (pairs, 0)
-    with pytest.raises(ValueError, match="none of 3 pairs has at most 1 ids"):
-        drop_long(pairs, 1)
 
 
 class Fixed:

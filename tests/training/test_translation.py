@@ -123,17 +123,10 @@ def test_a_run_that_is_done_does_nothing_more(whole):
 
 
 def test_a_run_may_be_made_longer_and_begin_later_parts(tmp_path):
-    short = Recipe(**{**vars(TINY), "steps": 8, "decay_from": 7, "consistency": 0.0})
+    short = Recipe(**{**vars(TINY), "steps": 8, "decay_from": 7})
     first = run(tmp_path, short)
     longer = run(tmp_path, TINY)
     assert longer.step == 16 and longer.losses[:8] == first.losses
-
-
-def test_consistency_begins_where_the_recipe_says(tmp_path, whole):
-    _, state, _ = whole
-    without = run(tmp_path, Recipe(**{**vars(TINY), "consistency": 0.0}))
-    assert without.losses[:8] == state.losses[:8]
-    assert without.losses[8] < state.losses[8], "the second pass adds its disagreement"
 
 
 def test_a_second_stage_begins_with_the_weights_of_the_first(tmp_path, whole):
@@ -242,8 +235,6 @@ def test_a_recipe_is_read_from_a_file(tmp_path):
         ('{"epsilon": -0.1}', r"epsilon is -0.1; wanted a share"),
         ('{"average": 1.0}', r"average is 1.0; wanted a share"),
         ('{"segmentation_dropout": 2}', r"segmentation_dropout is 2.0; wanted a share"),
-        ('{"consistency": -1}', r"consistency is -1.0; wanted at least 0"),
-        ('{"consistency_from": 0}', r"consistency_from is 0; wanted at least 1"),
         ('{"seed": -1}', r"seed is -1; wanted at least 0"),
         ('{"max_length": 1}', r"max_length is 1; wanted at least 2"),
         ('{"n_heads": 5}', r"d_model 192 cannot be cut into 5 heads"),

@@ -25,8 +25,6 @@ TINY = Recipe(
     decay_from=12,
     steps=16,
     average=0.9,
-    consistency=0.5,
-    consistency_from=9,
 )
 
 

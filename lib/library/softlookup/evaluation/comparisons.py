@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cache
+from math import comb
 from statistics import NormalDist
 
 import numpy as np
 
 from softlookup.evaluation.checked import check_at_least, check_range
-from softlookup.evaluation.intervals import split_p_value
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def detection_rates(
         ValueError: If a probability or a count makes no sense.
 
     Source: Card et al. 2020 (With Little Power Comes Great Responsibility) for the power of a benchmark; Miller 2024
-    (Adding Error Bars to Evals) for paired differences.
+    (Adding Error Bars to Evals) for paired differences; McNemar 1947 for the sign test.
     """
     for accuracy in accuracies:
         check_range(accuracy, "an accuracy", 0, 1)
@@ -90,4 +90,6 @@ def detection_rates(
 
 @cache
 def _p_value(first_better: int, second_better: int) -> float:
-    return split_p_value(first_better, second_better)
+    """The two-sided p-value of a sign test: the probability of a split as uneven or more, by fair coins."""
+    n, fewer = first_better + second_better, min(first_better, second_better)
+    return min(1.0, 2 * sum(comb(n, count) for count in range(fewer + 1)) / 2**n)

@@ -1,38 +1,7 @@
-"""Scores from log-probabilities: bits per byte of a text, and a choice among continuations."""
-
-import math
+"""A choice among continuations, by their log-probabilities."""
 
 import numpy as np
 from numpy.typing import ArrayLike
-
-from softlookup.evaluation.checked import row_of_numbers
-
-
-def bits_per_byte(log_probs: ArrayLike, text: str) -> float:
-    """Say how well a model predicts a text, in a unit that does not depend on the tokenizer.
-
-    Args:
-        log_probs: Natural logarithms of the probabilities of the text's tokens (T,), in nats, none above 0.
-        text: The text that these tokens are.
-
-    Returns:
-        Bits for each byte of the text in UTF-8.
-
-    Raises:
-        ValueError: If the text is empty, or a log-probability is above 0 or not finite.
-
-    Source: Gao et al. 2020 (The Pile), section 3.1.
-
-    >>> bits_per_byte([math.log(1 / 4), math.log(1 / 16)], "né")
-    2.0
-    """
-    nats = -row_of_numbers(log_probs, "log_probs")
-    if nats.min() < 0:
-        place = int(nats.argmin())
-        raise ValueError(f"log_probs[{place}] is {-nats[place]:.6g}; wanted are logarithms of probabilities, at most 0")
-    if not text:
-        raise ValueError("the text is empty; wanted is one of a byte or more")
-    return float(nats.sum() / math.log(2) / len(text.encode()))
 
 
 def choose(log_probs: ArrayLike, lengths: ArrayLike) -> np.ndarray:

@@ -3,9 +3,7 @@
 from softlookup.model.decoding.beam import BeamResult, beam_search, length_penalty_of
 from softlookup.model.decoding.fast_step import FastStep
 from softlookup.model.decoding.generate import Generated, generate
-from softlookup.model.decoding.quantised_cache import QuantisedCache
 from softlookup.model.decoding.sampling import next_token_probabilities, pick
-from softlookup.model.decoding.speculative import Speculated, accept_draft, speculative_generate
 from softlookup.model.decoding.static_step import StaticStep
 from softlookup.model.parts import masks, positions
 from softlookup.model.parts.attention import attend, attention_weights, scaled_dot_product_attention
@@ -14,19 +12,17 @@ from softlookup.model.parts.config import Config
 from softlookup.model.parts.delta_rule import gated_delta_rule, gated_delta_rule_step
 from softlookup.model.parts.distance import ALiBi, T5Bias, alibi_slopes, t5_bucket
 from softlookup.model.parts.embeddings import TokenEmbedding
-from softlookup.model.parts.experts import Experts, Router, balanced_bias, expert_load
+from softlookup.model.parts.experts import Experts, Router, expert_load
 from softlookup.model.parts.feedforward import FeedForward
 from softlookup.model.parts.latent_attention import LatentAttention
 from softlookup.model.parts.layers import Layer, Residual
 from softlookup.model.parts.linear_attention import LinearState, linear_attention, linear_attention_step
-from softlookup.model.parts.local_attention import local_attention
 from softlookup.model.parts.masks import CausalMask, causal_mask, combine_masks, padding_mask, window_mask
 from softlookup.model.parts.multihead import MultiHeadAttention, merge_heads, split_heads
 from softlookup.model.parts.norms import LayerNorm, RMSNorm
 from softlookup.model.parts.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, sinusoidal
 from softlookup.model.parts.relative import ShawBias, TransformerXLBias
 from softlookup.model.parts.rotary_scaling import RotaryScaling
-from softlookup.model.parts.tiled_attention import tiled_attention
 from softlookup.model.parts.trace import Trace
 from softlookup.model.published._decoder_weights import decoder_weights
 from softlookup.model.published.chat import ChatModel
@@ -52,7 +48,7 @@ from softlookup.model.whole.objectives import (
     perplexity,
     teacher_forcing,
 )
-from softlookup.model.whole.schedules import inverse_square_root, noam, warmup_cosine, warmup_hold_decay
+from softlookup.model.whole.schedules import inverse_square_root, noam, warmup_hold_decay
 from softlookup.model.whole.stack import Decoder, Embedder, Encoder
 from softlookup.model.whole.text_encoder import TextEncoder
 from softlookup.model.whole.transformer import Transformer
@@ -84,7 +80,6 @@ __all__ = [
     "LearnedPositions",
     "LinearState",
     "MultiHeadAttention",
-    "QuantisedCache",
     "RMSNorm",
     "Residual",
     "RotaryPositions",
@@ -93,7 +88,6 @@ __all__ = [
     "SentenceEncoder",
     "ShawBias",
     "SinusoidalPositions",
-    "Speculated",
     "StaticStep",
     "T5Bias",
     "TextEncoder",
@@ -105,11 +99,9 @@ __all__ = [
     "Translator",
     "ViT",
     "Writer",
-    "accept_draft",
     "alibi_slopes",
     "attend",
     "attention_weights",
-    "balanced_bias",
     "beam_search",
     "bert_config",
     "bert_weights",
@@ -137,7 +129,6 @@ __all__ = [
     "load_translator",
     "load_weights",
     "load_writer",
-    "local_attention",
     "masks",
     "merge_heads",
     "next_token_probabilities",
@@ -150,13 +141,10 @@ __all__ = [
     "save_weights",
     "scaled_dot_product_attention",
     "sinusoidal",
-    "speculative_generate",
     "split_heads",
     "t5_bucket",
     "teacher_forcing",
-    "tiled_attention",
     "unpatchify",
-    "warmup_cosine",
     "warmup_hold_decay",
     "window_mask",
 ]

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
-from softlookup.model.whole.language import DecoderLM
 from softlookup.post_training.messages import IGNORED, answer_labels
 
 
@@ -21,19 +19,13 @@ class PackedRows:
         labels: The token that follows each input in its example, IGNORED where the assistant did not write it.
         positions: The position of each token in its example; 0 in padding.
         examples: The number of the example that each token belongs to; -1 in padding.
-        cut: The numbers of the examples that were longer than a row and lost their last tokens.
+
     """
 
     ids: Int[Tensor, "B T"]
     labels: Int[Tensor, "B T"]
     positions: Int[Tensor, "B T"]
     examples: Int[Tensor, "B T"]
-    cut: tuple[int, ...]
-
-    @property
-    def padding_share(self) -> float:
-        """The share of all tokens that is padding, from 0 to below 1."""
-        return float((self.examples < 0).double().mean())
 
     def may_attend(self) -> Bool[Tensor, "B 1 T T"]:
         """Make the mask: a token attends to itself and to earlier tokens of its example.
@@ -54,7 +46,6 @@ def pack(
     size: int,
     *,
     pad_id: int,
-    too_long: Literal["refuse", "cut"] = "refuse",
 ) -> PackedRows:
     """Pack examples into as few rows as first-fit decreasing finds.
 
@@ -65,15 +56,13 @@ def pack(
         examples: The ids of each, at least two, and for each id whether the assistant wrote it.
         size: T, the tokens of a row.
         pad_id: The id that fills up the rows.
-        too_long: What is done with an example that takes more than T tokens: "refuse" raises an error, "cut" keeps its
-            first T tokens and lists its number in the result.
 
     Returns:
         The rows, in the order in which they were begun.
 
     Raises:
-        ValueError: If there is no example, size is below 1, too_long is unknown, an example has fewer than two ids or
-            not as many answers as ids, or takes more than T tokens and is not to be cut; the message gives its number.
+        ValueError: If there is no example, size is below 1, an example has fewer than two ids or not as many answers
+            as ids, or takes more than T tokens; the message gives its number.
 
     Cost: for n examples and B rows, n*B comparisons; at most 11/9 of the fewest rows possible, and one row more.
 
@@ -83,22 +72,15 @@ def pack(
         raise ValueError("there are no examples to pack")
     if size < 1:
         raise ValueError(f"size is {size}; wanted at least 1 token in a row")
-    if too_long not in ("refuse", "cut"):
-        raise ValueError(f'too_long is {too_long!r}; wanted "refuse" or "cut"')
-    pairs, cut = [], []
+    pairs = []
     for number, (ids, is_answer) in enumerate(examples):
         try:
             inputs, labels = answer_labels(ids, is_answer)
         except ValueError as error:
             raise ValueError(f"example {number}: {error}") from None
         if len(inputs) > size:
-            if too_long == "refuse":
-                raise ValueError(
-                    f'example {number} takes {len(inputs)} tokens, a row has {size}: cut it with too_long="cut", '
-                    "or leave it out"
-                )
-            cut.append(number)
-        pairs.append((inputs[:size], labels[:size]))
+            raise ValueError(f"example {number} takes {len(inputs)} tokens, a row has {size}: shorten or leave it out")
+        pairs.append((inputs, labels))
 
     rows = _first_fit_decreasing([len(inputs) for inputs, _ in pairs], size)
     shape = (len(rows), size)
@@ -112,28 +94,7 @@ def pack(
             ids_BT[place], labels_BT[place] = inputs, labels
             positions_BT[place], examples_BT[place] = torch.arange(len(inputs)), number
             begin += len(inputs)
-    return PackedRows(ids_BT, labels_BT, positions_BT, examples_BT, tuple(cut))
-
-
-def packed_logits(model: DecoderLM, rows: PackedRows) -> Float[Tensor, "B T V"]:
-    """Compute logits of packed rows, for each example those that it has alone.
-
-    The model's own call takes no positions and a mask of padding alone, so its parts are called: the embedder with each
-    token's position, the decoder with the mask, the head. Rotary positions and biases on the scores depend on distances
-    alone, which packing does not change.
-
-    Args:
-        model: A decoder-only model, on the device of the rows.
-        rows: What pack returned.
-
-    Returns:
-        Logits, also at padding, where they mean nothing.
-
-    Raises:
-        ValueError: If the rows are longer than the model takes, or an id is out of range.
-    """
-    x_BTD = model.embedder(rows.ids, places=rows.positions)
-    return model.head(model.decoder(x_BTD, mask=rows.may_attend()))
+    return PackedRows(ids_BT, labels_BT, positions_BT, examples_BT)
 
 
 def _first_fit_decreasing(lengths: Sequence[int], size: int) -> list[list[int]]:

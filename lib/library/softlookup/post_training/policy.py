@@ -1,9 +1,7 @@
-"""Learning from rewards: advantages within a group, the policy gradient, clipping, and estimates of the KL divergence.
+"""Learning from rewards: advantages within a group, clipping, and estimates of the KL divergence.
 
 Letters of its own: G answers to a prompt, P prompts, M tokens.
 """
-
-from math import comb, log
 
 import torch
 from jaxtyping import Bool, Float, Shaped
@@ -43,30 +41,6 @@ def group_advantages(rewards: Shaped[Tensor, "P G"]) -> Float[Tensor, "P G"]:
     rounding = 4 * torch.finfo(rewards.dtype).eps * rewards.abs().amax(dim=-1, keepdim=True)
     is_equal = rewards.amax(dim=-1, keepdim=True) - rewards.amin(dim=-1, keepdim=True) <= rounding
     return torch.where(is_equal, 0.0, centred / torch.where(is_equal, 1.0, spread))
-
-
-def policy_gradient_loss(
-    log_probs: Float[Tensor, "B T"], advantages: Float[Tensor, " B"], is_answer: Bool[Tensor, "B T"]
-) -> Float[Tensor, ""]:
-    """Give the loss whose gradient is the policy gradient (REINFORCE with a baseline).
-
-    Args:
-        log_probs: Of each token, under the policy that wrote it.
-        advantages: Of each answer: its reward less a baseline.
-        is_answer: Which tokens the policy wrote.
-
-    Returns:
-        Minus the mean over answers of the advantage times the answer's log-probability.
-
-    Raises:
-        ValueError: If the shapes do not fit, or no token is an answer's.
-
-    Source: Williams 1992; Sutton et al. 2000.
-    """
-    _check_tokens(log_probs, advantages, is_answer)
-    log_probs, advantages = widened(log_probs, advantages)
-    sums = torch.where(is_answer, log_probs, 0.0).sum(dim=-1)
-    return -(advantages.detach() * sums).mean()
 
 
 def clipped_policy_loss(
@@ -139,67 +113,6 @@ def kl_penalty(
     if estimator == "k3":
         return (log_r.expm1() - log_r).mean()
     raise ValueError(f"no estimator {estimator!r}; there are k1, k2 and k3")
-
-
-def best_of(rewards: Float[Tensor, " M"], n: int) -> tuple[float, float]:
-    """Say what the best of n samples is worth, and how far giving it moves from the model.
-
-    Args:
-        rewards: Of M samples.
-        n: How many are drawn of them, from 1 to M.
-
-    Returns:
-        The expected largest reward of n samples drawn without replacement, and the bound log n - (n - 1) / n on the KL
-        divergence from the model, in nats.
-
-    Raises:
-        ValueError: If n is not from 1 to M.
-
-    Source: Stiennon et al. 2020, appendix G.3; a bound by Beirami et al. 2025 (arXiv:2401.01879). The expectation is
-    that of Chen et al. 2021, for any rewards.
-
-    >>> best_of(torch.tensor([0.0, 1.0, 1.0]), 2)[0]
-    1.0
-    """
-    if not 1 <= n <= len(rewards):
-        raise ValueError(f"n is {n}; wanted a number from 1 to the {len(rewards)} samples")
-    rising = sorted(rewards.tolist())
-    # The i-th smallest, counted from 0, is the largest of n where the other n - 1 are among the i below it.
-    expected = sum(reward * (comb(i, n - 1) / comb(len(rising), n)) for i, reward in enumerate(rising))
-    return expected, log(n) - (n - 1) / n
-
-
-def acceptance_probabilities(
-    rewards: Float[Tensor, "*prompts M"], beta: float, *, largest: float | None = None
-) -> Float[Tensor, "*prompts M"]:
-    """Say with which probability rejection sampling takes an answer of the model as an example for fine-tuning.
-
-    What is taken comes from the policy with the largest reward less beta times its KL divergence from the model, and
-    nothing was trained.
-
-    Args:
-        rewards: Of M answers that the model drew.
-        beta: The weight of the divergence, above 0. The smaller it is, the fewer answers are taken.
-        largest: A reward that none exceeds; None means the largest here, of each prompt.
-
-    Returns:
-        exp((reward - largest) / beta), at most 1.
-
-    Raises:
-        ValueError: If beta is not above 0, or a reward exceeds the largest.
-
-    Source: Liu et al. 2024 (arXiv:2309.06657). To take the best of n is called rejection sampling, too, as by Touvron
-    et al. 2023 (Llama 2), section 3.2.3.
-
-    >>> acceptance_probabilities(torch.tensor([0.0, 1.0]), 1.0)
-    tensor([0.3679, 1.0000])
-    """
-    if not beta > 0:
-        raise ValueError(f"beta is {beta}; wanted a number above 0")
-    bound = rewards.amax(dim=-1, keepdim=True) if largest is None else rewards.new_tensor(largest)
-    if (rewards > bound).any():
-        raise ValueError(f"a reward is {rewards.max().item():g}; the largest was to be {largest}")
-    return ((rewards - bound) / beta).exp()
 
 
 def _check_tokens(log_probs: Tensor, advantages: Tensor, is_answer: Tensor) -> None:

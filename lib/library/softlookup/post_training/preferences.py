@@ -69,29 +69,6 @@ def answer_log_probs(
     return torch.where(is_answer[:, 1:], token_log_probs(logits, ids), 0.0).sum(dim=-1)
 
 
-def reward_loss(chosen: Float[Tensor, " B"], rejected: Float[Tensor, " B"]) -> PreferenceLoss:
-    """Measure how well rewards explain which answers were preferred (Bradley and Terry's model).
-
-    Args:
-        chosen: Rewards of the preferred answers.
-        rejected: Rewards of the others.
-
-    Returns:
-        The mean of -log sigmoid(chosen - rejected), in nats, with its margins and accuracy.
-
-    Raises:
-        ValueError: If there is no pair, or the shapes differ.
-
-    Source: Ouyang et al. 2022, equation 1; Bradley and Terry 1952.
-
-    >>> reward_loss(torch.tensor([1.0]), torch.tensor([1.0])).loss
-    tensor(0.6931)
-    """
-    _check_pairs(chosen, rejected)
-    chosen, rejected = widened(chosen, rejected)
-    return _of_margins(chosen - rejected)
-
-
 def dpo_loss(
     chosen: Float[Tensor, " B"],
     rejected: Float[Tensor, " B"],

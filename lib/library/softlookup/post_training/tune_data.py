@@ -98,8 +98,7 @@ class AnswerBatch(Batch):
 
     def to(self, device: torch.device | str) -> "AnswerBatch":
         """Copy the batch to a device, as Batch.to does."""
-        ids = super().to(device).target_ids
-        return AnswerBatch(ids, pad_id=self.pad_id, labels=self.labels.to(device))
+        return AnswerBatch(self.target_ids.to(device), pad_id=self.pad_id, labels=self.labels.to(device))
 
 
 class ExampleBatches:

@@ -146,15 +146,3 @@ class LinkSpeed:
             Seconds; 0 for one rank.
         """
         return self.all_gather_s(n_bytes, ranks)
-
-    def broadcast_s(self, n_bytes: float, ranks: int) -> float:
-        """The time of a broadcast by a binary tree, ceil(log2 P) whole messages one after the other.
-
-        Args:
-            n_bytes: Of the array.
-            ranks: P.
-
-        Returns:
-            Seconds; 0 for one rank.
-        """
-        return (ranks - 1).bit_length() * self.point_to_point_s(n_bytes)

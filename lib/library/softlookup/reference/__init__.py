@@ -1,7 +1,7 @@
 """Transformers in numpy and float64, as plain as the book: what everything else is compared with."""
 
 from softlookup.reference.attention import attention_weights, scaled_dot_product_attention, softmax
-from softlookup.reference.backward import attention_backward, one_head_backward, softmax_backward
+from softlookup.reference.backward import attention_backward, softmax_backward
 from softlookup.reference.embeddings import embed, one_hot, tied_logits
 from softlookup.reference.feedforward import feed_forward, gelu, gelu_tanh, relu, silu
 from softlookup.reference.heads import merge_heads, multi_head_attention, one_head, project, split_heads
@@ -23,7 +23,6 @@ from softlookup.reference.norms import layer_norm, rms_norm
 from softlookup.reference.positions import alibi_bias, alibi_slopes, angles, rotary, sinusoidal
 from softlookup.reference.recurrent import recurrent_states
 from softlookup.reference.rewarded import grpo_path, kl_optimum
-from softlookup.reference.tiled_attention import tiled_attention, tiles_of_attention
 
 __all__ = [
     "alibi_bias",
@@ -53,7 +52,6 @@ __all__ = [
     "merge_heads",
     "multi_head_attention",
     "one_head",
-    "one_head_backward",
     "one_hot",
     "padding_mask",
     "path_lengths",
@@ -73,7 +71,5 @@ __all__ = [
     "softmax_backward",
     "split_heads",
     "tied_logits",
-    "tiled_attention",
-    "tiles_of_attention",
     "window_mask",
 ]

@@ -1,11 +1,10 @@
-"""The gradient through softmax, attention and one head, worked by hand: no automatic differentiation."""
+"""The gradient through softmax and attention, worked by hand: no automatic differentiation."""
 
 import numpy as np
 from jaxtyping import Bool, Float64, Real
 
 from softlookup.reference._sizes import check_values, to_float64
 from softlookup.reference.attention import attention_weights
-from softlookup.reference.heads import project
 
 
 def softmax_backward(
@@ -82,50 +81,3 @@ def attention_backward(
     dq_TH = ds_TS @ k_SH * scale
     dk_SH = np.swapaxes(ds_TS, -1, -2) @ q_TH * scale
     return dq_TH, dk_SH, dv_SH
-
-
-def one_head_backward(
-    x: Real[np.ndarray, "*batch T D"],
-    w_q: Real[np.ndarray, "D H"],
-    w_k: Real[np.ndarray, "D H"],
-    w_v: Real[np.ndarray, "D Hv"],
-    grad: Real[np.ndarray, "*batch T Hv"],
-    mask: Bool[np.ndarray, "..."] | None = None,
-) -> tuple[
-    Float64[np.ndarray, "*batch T D"],
-    Float64[np.ndarray, "D H"],
-    Float64[np.ndarray, "D H"],
-    Float64[np.ndarray, "D Hv"],
-]:
-    """Carry a gradient back through a whole head, down to the tokens and the three matrices.
-
-    A token goes three ways, as query, key and value; its gradient is the sum of what the three bring back. A
-    matrix is used at every position of every sequence; its gradient sums over all of them.
-
-    Args:
-        x: Token vectors.
-        w_q: Query matrix.
-        w_k: Key matrix.
-        w_v: Value matrix.
-        grad: The gradient of the loss with respect to the head's output.
-        mask: The mask of the forward pass: boolean, True = may attend.
-
-    Returns:
-        The gradients (dx, dw_q, dw_k, dw_v), each in the shape of its array.
-
-    Raises:
-        ValueError: If sizes do not fit together; the message names them.
-        TypeError: If the mask is not boolean.
-    """
-    x_TD = to_float64(x)
-    pairs = list(
-        zip(
-            (to_float64(w_q), to_float64(w_k), to_float64(w_v)),
-            attention_backward(project(x, w_q), project(x, w_k), project(x, w_v), grad, mask),
-            strict=True,
-        )
-    )
-    dx_TD = sum((dy @ w.T for w, dy in pairs), start=np.zeros_like(x_TD))
-    rows_D = x_TD.reshape(-1, x_TD.shape[-1])
-    dw_q, dw_k, dw_v = (rows_D.T @ dy.reshape(-1, dy.shape[-1]) for _, dy in pairs)
-    return dx_TD, dw_q, dw_k, dw_v

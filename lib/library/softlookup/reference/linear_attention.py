@@ -28,8 +28,6 @@ def linear_attention_weights(
     q: Real[np.ndarray, "*batch T H"],
     k: Real[np.ndarray, "*batch S H"],
     mask: Bool[np.ndarray, "..."] | None = None,
-    *,
-    feature: str = "elu+1",
 ) -> Float64[np.ndarray, "*batch T S"]:
     """Say how much each query attends to each key, by the dot product of their features.
 
@@ -37,25 +35,19 @@ def linear_attention_weights(
         q: Queries.
         k: Keys.
         mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size.
-        feature: "elu+1" (the paper's) or "relu".
 
     Returns:
-        Weights, none negative; a row sums to 1, or holds zeros where nothing may be seen or all products are 0.
+        Weights, none negative; a row sums to 1, or holds zeros where nothing may be seen.
 
     Raises:
-        ValueError: If sizes of q, k or mask do not fit together, or if the feature is unknown.
+        ValueError: If sizes of q, k or mask do not fit together.
         TypeError: If the mask is not boolean.
 
     Source: Katharopoulos et al. 2020, equation 3.
     """
     q_TH, k_SH = to_float64(q), to_float64(k)
     check_queries_and_keys(q_TH, k_SH)
-    if feature == "elu+1":
-        q_TH, k_SH = elu_plus_one(q_TH), elu_plus_one(k_SH)
-    elif feature == "relu":
-        q_TH, k_SH = np.maximum(q_TH, 0.0), np.maximum(k_SH, 0.0)
-    else:
-        raise ValueError(f"feature is {feature!r}; wanted 'elu+1' or 'relu'")
+    q_TH, k_SH = elu_plus_one(q_TH), elu_plus_one(k_SH)
     similar_TS = q_TH @ np.swapaxes(k_SH, -1, -2)
     if mask is not None:
         similar_TS = np.where(check_mask(mask, similar_TS.shape), similar_TS, 0.0)
@@ -68,8 +60,6 @@ def linear_attention(
     k: Real[np.ndarray, "*batch S H"],
     v: Real[np.ndarray, "*batch S Hv"],
     mask: Bool[np.ndarray, "..."] | None = None,
-    *,
-    feature: str = "elu+1",
 ) -> Float64[np.ndarray, "*batch T Hv"]:
     """Mix the values by weights without a softmax.
 
@@ -78,13 +68,12 @@ def linear_attention(
         k: Keys.
         v: Values, one for each key.
         mask: Boolean, True = may attend, of any kind; a causal one makes this the causal form.
-        feature: "elu+1" (the paper's) or "relu".
 
     Returns:
         For each query, the weighted mean of the values it may see; zeros where it may see none.
 
     Raises:
-        ValueError: If sizes of q, k, v or mask do not fit together, or if the feature is unknown.
+        ValueError: If sizes of q, k, v or mask do not fit together.
         TypeError: If the mask is not boolean.
 
     Source: Katharopoulos et al. 2020, equation 3.
@@ -93,6 +82,6 @@ def linear_attention(
     array([[2.]])
     """
     v_SH = to_float64(v)
-    weights_TS = linear_attention_weights(q, k, mask, feature=feature)
+    weights_TS = linear_attention_weights(q, k, mask)
     check_values(np.asarray(k), v_SH)
     return weights_TS @ v_SH

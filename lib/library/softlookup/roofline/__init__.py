@@ -1,4 +1,4 @@
-"""What a computation costs, and what a machine can do: counts, memory, data sheets, the roof, the clock.
+"""What a computation costs, and what a machine can do: counts, memory, data sheets, the roof.
 
 Counting needs sizes alone and no model; torch is imported where something is measured.
 """

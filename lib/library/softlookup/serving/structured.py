@@ -12,7 +12,6 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from softlookup.serving.byte_pattern import byte_automaton
 from softlookup.serving.pattern import Automaton, compile_pattern
 from softlookup_inside.untrusted_files import shortened
 
@@ -29,30 +28,25 @@ class TokenMasks:
 
     Args:
         pattern: A regular expression, as `compile_pattern` reads it.
-        tokens: The text of each token, or of each the bytes, in UTF-8: those of a byte-level vocabulary may begin and
-            end within a character. A token without text is never allowed, because it would go nowhere.
+        tokens: The text of each token. One without text is never allowed, because it would go nowhere.
         end_id: The token that ends a text; its own text does not matter.
 
     Attributes:
-        masks: Which tokens are allowed in each state, (S, V). State 0 is the first. With bytes there are further
-            states, within characters.
+        masks: Which tokens are allowed in each state, (S, V). State 0 is the first.
 
     Raises:
-        ValueError: If end_id is not among the tokens, texts and bytes are mixed, a text holds U+FFFD (which stands for
-            half a character), the pattern is not of the supported syntax or too large, or these tokens cannot write any
-            text that fits it.
+        ValueError: If end_id is not among the tokens, a text holds U+FFFD (which stands for half a character), the
+            pattern is not of the supported syntax or too large, or these tokens cannot write any text that fits it.
 
     Cost: S·V steps for each character of the longest token, once; S·V/8 bytes where a mask is stored in bits.
 
     Source: Willard & Louf 2023, section 3; Dong et al. 2025, section 3.
     """
 
-    def __init__(self, pattern: str, tokens: Sequence[str] | Sequence[bytes], end_id: int) -> None:
+    def __init__(self, pattern: str, tokens: Sequence[str], end_id: int) -> None:
         if not 0 <= end_id < len(tokens):
             raise ValueError(f"end_id is {end_id}; the {len(tokens)} tokens are 0 to {len(tokens) - 1}")
         automaton, texts = compile_pattern(pattern), _texts(tokens, end_id)
-        if isinstance(tokens[end_id], bytes):
-            automaton = byte_automaton(automaton)
         if (n_states := len(automaton.final)) * len(tokens) > MOST_ENTRIES:
             raise ValueError(
                 f"pattern {shortened(repr(pattern))} has {n_states:,} states, and there are {len(tokens):,} tokens: "
@@ -100,32 +94,15 @@ class TokenMasks:
             raise ValueError(f"token {token} is not allowed in state {state}")
         return int(self._targets[state, token])
 
-    def is_final(self, state: int) -> bool:
-        """Say whether the text fits the pattern as it stands.
 
-        Args:
-            state: As in `allowed_tokens`.
-
-        Returns:
-            True where the text is complete.
-        """
-        return state < 0 or bool(self._final[state])
-
-
-def _texts(tokens: Sequence[str] | Sequence[bytes], end_id: int) -> list[str]:
-    """Give each token's text, that of the end token empty; bytes are the characters U+0000 to U+00FF."""
-    texts = []
-    for number, token in enumerate(tokens):
-        if type(token) is not type(tokens[end_id]) or not isinstance(token, str | bytes):
-            raise ValueError(f"token {number} is a {type(token).__name__}; wanted all tokens as texts, or all as bytes")
-        text = token if isinstance(token, str) else token.decode("latin-1")
+def _texts(tokens: Sequence[str], end_id: int) -> list[str]:
+    """Give each token's text, that of the end token empty."""
+    for number, text in enumerate(tokens):
         if "\N{REPLACEMENT CHARACTER}" in text and number != end_id:
             raise ValueError(
-                f"token {number} holds U+FFFD, which stands for a part of a character: give all tokens as bytes "
-                "(ByteLevelTokenizer.token_bytes)"
+                f"token {number} holds U+FFFD, which stands for a part of a character; wanted tokens of whole ones"
             )
-        texts.append("" if number == end_id else text)
-    return texts
+    return ["" if number == end_id else text for number, text in enumerate(tokens)]
 
 
 def _live(targets_SV: Int[np.ndarray, "S V"], final_S: Bool[np.ndarray, " S"]) -> Bool[np.ndarray, " S"]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import SupportsIndex
 
 from softlookup.text.bpe import merge_passes
-from softlookup.text.pieces import byte_characters, character_bytes, from_byte_characters
+from softlookup.text.pieces import byte_characters, from_byte_characters
 from softlookup.text.tokenizer import Tokenizer
 from softlookup.text.vocabulary import Specials, Vocabulary
 from softlookup.text.words import read_json, write_json
@@ -106,14 +106,6 @@ class ByteLevelTokenizer(Tokenizer):
         """
         tokens = [self.vocabulary.token(number) for number in ids]
         return self.join([token for token in tokens if token not in self.names] if skip_specials else tokens)
-
-    def token_bytes(self, number: SupportsIndex) -> bytes:
-        """Give the bytes that a token stands for, which may be a part of a character.
-
-        None for a special token. ValueError if the id is not 0 <= number < V; TypeError if it is not a whole number.
-        """
-        token = self.vocabulary.token(number)
-        return b"" if token in self.names else character_bytes(token)
 
     def join(self, tokens: Sequence[str]) -> str:
         """Put tokens together; special tokens are written by their names."""

@@ -131,17 +131,6 @@ def redrawn(
     return pairs_of
 
 
-def drop_long(pairs: Sequence[IdPair], max_length: int) -> tuple[list[IdPair], int]:
-    """Leave out the pairs that a model with a limited length could not take, and say how many.
-
-    ``max_length`` is how many ids either side may have. ValueError if none fits.
-    """
-    remaining = [pair for pair in pairs if max(map(len, pair)) <= max_length]
-    if not remaining:
-        raise ValueError(f"none of {len(pairs)} pairs has at most {max_length} ids on both sides")
-    return remaining, len(pairs) - len(remaining)
-
-
 def make_batch(pairs: Sequence[IdPair], pad_id: int) -> Batch:
     """Lay pairs side by side as one batch, each side padded to its longest sentence.
 

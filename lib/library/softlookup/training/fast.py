@@ -34,7 +34,7 @@ from softlookup.model.whole.stack import Decoder, Encoder
 from softlookup.model.whole.transformer import Transformer
 from softlookup.training.data import Batch
 from softlookup.training.short_attention import ShortAttention
-from softlookup.training.vocabulary_loss import Disagreement, VocabularyLoss, fill_up, room_for_logits
+from softlookup.training.vocabulary_loss import VocabularyLoss, fill_up, room_for_logits
 from softlookup_inside.torch_internals import copy_each
 
 _KNOWN = SIZES | {
@@ -68,12 +68,11 @@ class FastLoss:
         model: Transformer,
         *,
         epsilon: float = 0.0,
-        consistency: float = 0.0,
         dtype: torch.dtype = torch.bfloat16,
         chunk: int = 1024,
     ) -> None:
-        _check(model, epsilon, consistency, dtype, chunk)
-        self.model, self.epsilon, self.consistency = model, epsilon, consistency
+        _check(model, epsilon, dtype, chunk)
+        self.model, self.epsilon = model, epsilon
         self.dtype, self.chunk = dtype, chunk
         self._logits: Tensor | None = None
         self._joined: dict[Tensor, Tensor] = {}  # the weights that products are done with, during a call
@@ -90,10 +89,6 @@ class FastLoss:
         model, pad_id = self.model, self.model.config.pad_id
         self._check_ids(source_ids, inputs, labels)
         real = (labels != pad_id).flatten().nonzero()[:, 0]
-        twice = self.consistency > 0 and model.training
-        if twice:
-            source_ids, inputs, labels = (ids.repeat(2, 1) for ids in (source_ids, inputs, labels))
-            real = torch.cat([real, real + labels.numel() // 2])
 
         # Padding hides behind the words of its sentence: the causal mask is enough for the target, as in the model.
         source = _Rectangle(source_ids, (source_ids != pad_id)[:, None, :])
@@ -112,9 +107,9 @@ class FastLoss:
         self._joined = {}
         states, right = x.index_select(0, real), labels.flatten().index_select(0, real)
         table = model.embedder.tokens.table
-        loss = VocabularyLoss.apply(states, table, right, self.epsilon, self.dtype, self.chunk, self._room(states))
-        if twice:
-            loss = loss + self.consistency * Disagreement.apply(states, table, self.dtype, self.chunk)
+        loss: Tensor = VocabularyLoss.apply(
+            states, table, right, self.epsilon, self.dtype, self.chunk, self._room(states)
+        )
         return loss
 
     def summed(self, batch: Batch) -> Float[Tensor, ""]:
@@ -350,7 +345,7 @@ def _last_norm(stack: Encoder | Decoder, x: Tensor) -> Tensor:
     return x if stack.norm is None else stack.norm(x)
 
 
-def _check(model: Transformer, epsilon: float, consistency: float, dtype: torch.dtype, chunk: int) -> None:
+def _check(model: Transformer, epsilon: float, dtype: torch.dtype, chunk: int) -> None:
     if not isinstance(model, Transformer):
         raise TypeError(f"the model is a {type(model).__name__}; the fast path trains a Transformer")
     check_parts(model.config, _KNOWN, "the fast path")
@@ -358,7 +353,5 @@ def _check(model: Transformer, epsilon: float, consistency: float, dtype: torch.
         raise TypeError(f"dtype is {dtype}; wanted a floating-point dtype")
     if not 0.0 <= epsilon <= 1.0:
         raise ValueError(f"epsilon is {epsilon}; wanted a share from 0 to 1")
-    if not consistency >= 0.0:
-        raise ValueError(f"consistency is {consistency}; wanted 0 or more")
     if chunk < 1:
         raise ValueError(f"chunk is {chunk}; wanted at least 1 token")

@@ -90,8 +90,6 @@ class Recipe(RecipeFile):
         dropout: The share of each sublayer's output that is dropped.
         segmentation_dropout: The share of merges that are skipped when words are cut, anew in each epoch.
         epsilon: Label smoothing.
-        consistency: How much the disagreement of two passes with other numbers dropped counts; 0 for one pass.
-        consistency_from: The first step of two passes; before it there is one, at half the cost.
         tokens_per_batch: Padded tokens of a batch, both languages together.
         peak: The highest learning rate.
         warmup: Steps over which it rises.
@@ -113,8 +111,6 @@ class Recipe(RecipeFile):
     dropout: float = 0.3
     segmentation_dropout: float = 0.1
     epsilon: float = 0.1
-    consistency: float = 0.0
-    consistency_from: int = 1
     tokens_per_batch: int = 2000
     peak: float = 1.5e-3
     warmup: int = 1000
@@ -127,7 +123,7 @@ class Recipe(RecipeFile):
         """Refuse what makes no run, before hours are spent on it."""
         self._check_kinds()
         self._check_shares("dropout", "segmentation_dropout", "epsilon", "average")
-        least = {"consistency": 0, "consistency_from": 1, "seed": 0, "max_length": 2, "vocab_size": 5}
+        least = {"seed": 0, "max_length": 2, "vocab_size": 5}
         least |= dict.fromkeys(("d_model", "n_heads", "n_layers", "d_hidden"), 1)
         self._check_sizes(least)
         if self.tokens_per_batch < 2 * self.max_length:

@@ -20,7 +20,7 @@ from softlookup_inside.untrusted_files import read_json_object
 
 Say = Callable[[str], None]
 
-_LATER = ("steps", "decay_from", "consistency", "consistency_from")
+_LATER = ("steps", "decay_from")
 
 
 def fixed(recipe: RecipeFile) -> dict[str, Any]:

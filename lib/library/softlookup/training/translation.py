@@ -69,12 +69,11 @@ def train_translator(
 
     Raises:
         ValueError: If there are no pairs, or none short enough; if devices is below 1; if the weights are to be cut
-            for one device, or with a recipe's consistency; if tensor does not divide devices, heads and hidden units.
+            for one device; if tensor does not divide devices, heads and hidden units.
         RankLostError: If one of several processes is killed. What it had written stays.
         FileNotFoundError: If begin holds no translator.
         CheckpointError: If begin holds a larger model, or one of another width; if the folder holds a run of another
-            recipe or of other pairs. The number of steps may grow, and so may what a recipe begins later: decay_from,
-            consistency, consistency_from.
+            recipe or of other pairs. The number of steps, and where the rate begins to fall, may change.
         DivergedError: If a loss is no longer a number.
     """
     recipe, folder = Recipe() if recipe is None else recipe, Path(folder)
@@ -117,11 +116,6 @@ def check_devices(devices: int, sharded: bool, recipe: Recipe, tensor: int = 1) 
     for name, size in (("heads", recipe.n_heads), ("hidden units", recipe.d_hidden)):
         if size % tensor:
             raise ValueError(f"a layer has {size} {name}, and tensor is {tensor}: give a divisor of both")
-    if (sharded or tensor > 1) and recipe.consistency:
-        raise ValueError(
-            f"consistency is {recipe.consistency}: its two passes need whole weights. Give a recipe without it, or "
-            f"devices without {'shard' if sharded else 'tensor'}"
-        )
 
 
 @dataclass(frozen=True)
@@ -171,7 +165,7 @@ class _Run:
         dtype = quick_dtype(device)
         where = f"{device}" if self.devices == 1 else f"{self.devices} devices ({device.type})"
         say(f"{sum(p.numel() for p in model.parameters()):,} parameters; matrix products in {dtype}, on {where}")
-        fast, objective, is_plain = self._loss(model, device, dtype)
+        objective, is_plain = self._objective(model, device, dtype)
         if self.sharded:
             shard(model)
         if self.tensor > 1:
@@ -180,8 +174,6 @@ class _Run:
             cut_layers(model, self.tensor)
 
         def schedule(step: int) -> float:
-            # The loop asks for each step's rate just before it: the moment to turn the second pass on.
-            fast.consistency = recipe.consistency if step >= recipe.consistency_from else 0.0
             return warmup_hold_decay(
                 step, peak=recipe.peak, warmup=recipe.warmup, decay_from=recipe.decay_from, total=recipe.steps
             )
@@ -211,17 +203,14 @@ class _Run:
             shared=self.devices > 1,
         )
 
-    def _loss(self, model: Transformer, device: torch.device, dtype: torch.dtype) -> tuple[FastLoss, Objective, bool]:
-        """Give the fast loss, what is trained by, and whether that is the plain model, which suits a GPU."""
-        recipe = self.recipe
-        fast = FastLoss(model, epsilon=recipe.epsilon, dtype=dtype)
+    def _objective(self, model: Transformer, device: torch.device, dtype: torch.dtype) -> tuple[Objective, bool]:
+        """Give what is trained by, and whether that is the plain model, which suits a GPU."""
         # Weights that are cut can be read in forward methods alone, and only the plain model calls them.
         if self.weights_are_cut:
-            return fast, summed_loss, True
-        # The two passes of a consistency are the fast path's alone.
-        is_plain = device.type == "cuda" and not recipe.consistency
-        loss = PlainLoss(model, epsilon=recipe.epsilon) if is_plain else fast
-        return fast, lambda model, batch, epsilon: loss.summed(batch), is_plain
+            return summed_loss, True
+        is_plain, epsilon = device.type == "cuda", self.recipe.epsilon
+        loss = PlainLoss(model, epsilon=epsilon) if is_plain else FastLoss(model, epsilon=epsilon, dtype=dtype)
+        return lambda model, batch, epsilon: loss.summed(batch), is_plain
 
 
 def _on_a_rank(run: _Run, device: torch.device, tell: Callable[[Any], None]) -> TrainingState:

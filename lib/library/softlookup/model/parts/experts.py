@@ -232,31 +232,3 @@ def expert_load(experts: Int[Tensor, "*batch k"], n_experts: int) -> Int[Tensor,
     """
     check_sizes(n_experts=n_experts)
     return torch.bincount(experts.flatten(), minlength=n_experts)
-
-
-def balanced_bias(
-    bias: Float[Tensor, " E"], load: Int[Tensor, " E"] | Float[Tensor, " E"], *, rate: float = 1e-3
-) -> Float[Tensor, " E"]:
-    """Move a router's bias by one step: up for experts that got too few tokens, down for those that got too many.
-
-    No gradient and no term in the loss is needed: bias + rate * sign(mean(load) - load).
-
-    Args:
-        bias: The router's bias.
-        load: How many tokens each expert was chosen for in the last batch.
-        rate: The size of the step.
-
-    Returns:
-        The new bias; the old one stays as it was.
-
-    Raises:
-        ValueError: If bias and load differ in shape, or the rate is not positive.
-
-    Source: Wang et al. 2024 (arXiv 2408.15664).
-    """
-    if bias.shape != load.shape:
-        raise ValueError(f"bias has shape {tuple(bias.shape)}, load {tuple(load.shape)}: they must be equal")
-    if not rate > 0:
-        raise ValueError(f"rate must be positive; got {rate}")
-    load = load.to(bias.dtype)
-    return bias + rate * (load.mean() - load).sign()

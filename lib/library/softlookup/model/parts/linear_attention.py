@@ -1,7 +1,6 @@
 """Linear attention: no softmax, so that the keys and values can be summed up once for all queries."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -10,16 +9,14 @@ from torch import Tensor
 
 from softlookup.model.parts._sizes import check_mask, check_queries_and_keys, check_state, check_values
 
-Feature = Literal["elu+1", "relu"]
-
 
 @dataclass(frozen=True, eq=False)
 class LinearState:
     """All that linear attention remembers of the past: its size does not grow with the number of tokens.
 
     Attributes:
-        key_values: The sum over the keys so far of feature(k) v^T.
-        keys: The sum over the keys so far of feature(k).
+        key_values: The sum over the keys so far of f(k) v^T.
+        keys: The sum over the keys so far of f(k).
     """
 
     key_values: Float[Tensor, "*batch H Hv"]
@@ -43,10 +40,9 @@ def linear_attention(
     v: Float[Tensor, "*batch S Hv"],
     *,
     causal: bool = False,
-    feature: Feature = "elu+1",
     mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "*batch T Hv"]:
-    """Mix the values by feature(q) . feature(k) in place of exp(q . k / sqrt(H)).
+    """Mix the values by f(q) . f(k), where f is elu + 1, in place of exp(q . k / sqrt(H)).
 
     Since sum_s (f(q) . f(k_s)) v_s = f(q) (sum_s f(k_s) v_s^T), the sum over keys is taken once, before any query is
     looked at. It is another attention, not a faster way to the same one.
@@ -56,17 +52,15 @@ def linear_attention(
         k: Keys.
         v: Values, one for each key; their width Hv may differ from H.
         causal: Whether query t sees keys up to t only; T and S must be equal then.
-        feature: What makes queries and keys non-negative: "elu+1" (the paper's) or "relu".
         mask: Which keys count, True = may be looked at; the same for all queries, as (1, S), or with as many axes as
             the scores, such as (B, 1, 1, S).
 
     Returns:
-        For each query, the weighted mean of the values. A query with nothing to see, or whose features are at right
-        angles to those of all keys ("relu" alone), gets zeros.
+        For each query, the weighted mean of the values. A query with nothing to see gets zeros.
 
     Raises:
-        ValueError: If sizes of q, k, v or mask do not fit together, if the mask differs between queries, if causal
-            and T is not S, or if the feature is unknown.
+        ValueError: If sizes of q, k, v or mask do not fit together, if the mask differs between queries, or if
+            causal and T is not S.
         TypeError: If the mask is not boolean, or the dtypes of q, k and v differ.
 
     Cost: 4*S*H*Hv + 4*T*H*Hv operations for each head or less, where attend takes 2*T*S*(H + Hv). Causal, T*H*Hv
@@ -77,7 +71,7 @@ def linear_attention(
     check_queries_and_keys(q, k)
     check_values(k, v)
     dtype = torch.promote_types(q.dtype, torch.float32)
-    q_TH, k_SH, v_SH = feature_of(q.to(dtype), feature), feature_of(k.to(dtype), feature), v.to(dtype)
+    q_TH, k_SH, v_SH = _feature(q.to(dtype)), _feature(k.to(dtype)), v.to(dtype)
     if mask is not None:
         _check_key_mask(mask, (*q.shape[:-1], k.shape[-2]))
         k_SH = k_SH.masked_fill(~mask.mT, 0.0)
@@ -96,8 +90,6 @@ def linear_attention_step(
     q: Float[Tensor, "*batch H"],
     k: Float[Tensor, "*batch H"],
     v: Float[Tensor, "*batch Hv"],
-    *,
-    feature: Feature = "elu+1",
 ) -> tuple[Float[Tensor, "*batch Hv"], LinearState]:
     """Take one more position: causal linear attention as a recurrent network. Equals the same row of all at once.
 
@@ -106,14 +98,12 @@ def linear_attention_step(
         q: The query of this position.
         k: Its key.
         v: Its value.
-        feature: As in linear_attention, the same at every step.
 
     Returns:
         The output of this position, and the state with it taken in; the state that was given stays as it was.
 
     Raises:
-        ValueError: If sizes of q, k, v and the state do not fit together, they are on several devices, or the feature
-            is unknown.
+        ValueError: If sizes of q, k, v and the state do not fit together, or they are on several devices.
         TypeError: If the dtypes of q, k and v differ.
 
     Cost: about 4*H*Hv operations for each head, whatever the position.
@@ -123,7 +113,7 @@ def linear_attention_step(
     check_queries_and_keys(q[..., None, :], k[..., None, :])
     check_values(k[..., None, :], v[..., None, :])
     dtype = torch.promote_types(q.dtype, torch.float32)
-    q_H, k_H = feature_of(q.to(dtype), feature), feature_of(k.to(dtype), feature)
+    q_H, k_H = _feature(q.to(dtype)), _feature(k.to(dtype))
     key_values_HH = k_H[..., :, None] * v.to(dtype)[..., None, :]
     if state is None:
         state = LinearState(key_values_HH, k_H)
@@ -133,20 +123,9 @@ def linear_attention_step(
     return _mixed(q_H[..., None, :], state.key_values, state.keys, q.dtype)[..., 0, :], state
 
 
-def feature_of(x: Float[Tensor, "*shape"], feature: Feature) -> Float[Tensor, "*shape"]:
-    """Make every number of a query or key non-negative, so that no weight can be below 0.
-
-    With "elu+1" it is x + 1 above 0 and exp(x) below, never 0; with "relu" x above 0 and 0 below.
-
-    ValueError for another feature.
-
-    Source: Katharopoulos et al. 2020, equation 7.
-    """
-    if feature == "elu+1":
-        return F.elu(x) + 1
-    if feature == "relu":
-        return F.relu(x)
-    raise ValueError(f"feature is {feature!r}; wanted 'elu+1' or 'relu'")
+def _feature(x: Tensor) -> Tensor:
+    """Give x + 1 above 0 and exp(x) below, which is never 0."""
+    return F.elu(x) + 1
 
 
 def _mixed(q_TH: Tensor, key_values_HH: Tensor, keys_H: Tensor, dtype: torch.dtype) -> Tensor:

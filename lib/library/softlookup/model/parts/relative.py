@@ -24,32 +24,26 @@ class ShawBias(nn.Module):
     Args:
         head_width: H. The vectors are shared by all heads.
         max_distance: Distances beyond it, to either side, share the outermost vector.
-        value_width: The width of a second table, whose vectors are added to the values; None for keys alone.
 
     Raises:
         ValueError: If a size is below 1, or max_distance below 0.
 
-    Source: Shaw, Uszkoreit & Vaswani 2018, equations 3 and 4.
+    Source: Shaw, Uszkoreit & Vaswani 2018, equation 4.
     """
 
-    value_table: nn.Parameter | None
-
-    def __init__(self, head_width: int, max_distance: int, *, value_width: int | None = None) -> None:
+    def __init__(self, head_width: int, max_distance: int) -> None:
         super().__init__()
-        check_sizes(head_width=head_width, value_width=1 if value_width is None else value_width)
+        check_sizes(head_width=head_width)
         if max_distance < 0:
             raise ValueError(f"max_distance must be at least 0; got {max_distance}")
         self.max_distance = max_distance
         n_rows = 2 * max_distance + 1
         self.table = nn.Parameter(torch.empty(n_rows, head_width))
-        value_table = None if value_width is None else nn.Parameter(torch.empty(n_rows, value_width))
-        self.register_parameter("value_table", value_table)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the tables anew (Xavier, uniform)."""
-        for table in self.parameters():
-            xavier_(table)
+        """Draw the table anew (Xavier, uniform)."""
+        xavier_(self.table)
 
     def forward(
         self, q: Float[Tensor, "B N T H"], k: Float[Tensor, "B K S H"], offset: int = 0
@@ -80,34 +74,9 @@ class ShawBias(nn.Module):
         row_TS = self._rows(q.shape[2], k.shape[2], offset, q.device)
         return scores_BNTR.gather(-1, row_TS.expand(*q.shape[:2], -1, -1))
 
-    def values(self, weights: Float[Tensor, "B N T S"], offset: int = 0) -> Float[Tensor, "B N T Hv"]:
-        """Mix the distances' own values, each by the attention that its keys get: to be added to the output.
-
-        Args:
-            weights: Attention weights.
-            offset: The first query's position less the first key's.
-
-        Returns:
-            The second term of equation 3.
-
-        Raises:
-            ValueError: If there is no second table (value_width is None), or weights has not four axes.
-            TypeError: If the dtype of the weights is not the table's.
-
-        Cost: 2*B*N*T*(2*max+1)*Hv operations.
-        """
-        if self.value_table is None:
-            raise ValueError("there is no table of values; make the module with value_width")
-        check_width(weights, weights.shape[-1], "(B, N, T, S)", "weights")
-        check_weights(weights, self.value_table, "weights")
-        row_TS = self._rows(weights.shape[2], weights.shape[3], offset, weights.device)
-        shares_BNTR = weights.new_zeros(*weights.shape[:3], self.value_table.shape[0])
-        shares_BNTR = shares_BNTR.scatter_add(-1, row_TS.expand_as(weights), weights)
-        return shares_BNTR @ self.value_table
-
     def extra_repr(self) -> str:
         """Name the sizes when the module is printed."""
-        return f"H={self.table.shape[1]}, max_distance={self.max_distance}, values={self.value_table is not None}"
+        return f"H={self.table.shape[1]}, max_distance={self.max_distance}"
 
     def _rows(self, length: int, keys: int, offset: int, device: torch.device) -> Tensor:
         relative_TS = relative_positions(length, keys, offset, device=device)

@@ -32,42 +32,6 @@ def noam(step: int, d_model: int, *, warmup: int = 4000, factor: float = 1.0) ->
     return factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
-def warmup_cosine(step: int, *, peak: float, warmup: int, total: int, floor: float = 0.0) -> float:
-    """Give a rate that rises in a line to its peak and comes down along half a cosine.
-
-    Args:
-        step: The optimizer's step, the first being 1.
-        peak: The highest rate, reached at step = warmup.
-        warmup: How many steps the rise takes; 0 begins at the top.
-        total: The step at which the rate has come down to the floor. Later steps stay there.
-        floor: The lowest rate of the way down.
-
-    Returns:
-        The rate at this step.
-
-    Raises:
-        ValueError: If step is below 1, warmup is negative, total is not beyond warmup, peak is not a positive
-            number, or floor is not between 0 and peak.
-
-    Source: Loshchilov & Hutter 2017, equation 5 (without restarts).
-
-    >>> [warmup_cosine(s, peak=1.0, warmup=2, total=4) for s in (1, 2, 4)]
-    [0.5, 1.0, 0.0]
-    """
-    _check_step(step)
-    _check_positive("peak", peak)
-    if warmup < 0:
-        raise ValueError(f"warmup is {warmup}; wanted 0 or more steps")
-    if total <= warmup:
-        raise ValueError(f"total is {total} steps, warmup {warmup}: the way down needs at least one step")
-    if not 0.0 <= floor <= peak:
-        raise ValueError(f"floor is {floor}; wanted a rate between 0 and the peak, {peak}")
-    if step <= warmup:
-        return peak * step / warmup
-    done = min(1.0, (step - warmup) / (total - warmup))
-    return floor + (peak - floor) * 0.5 * (1.0 + math.cos(math.pi * done))
-
-
 def inverse_square_root(step: int, *, peak: float, warmup: int) -> float:
     """Give a rate that rises in a line to a chosen peak, then falls with the square root of the step.
 

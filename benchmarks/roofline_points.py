@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from softlookup.roofline import compiled
-from softlookup.roofline.streams import ADD, MUL, Stream, operands
+from benchmarks import compiled
+from benchmarks.ways import operands
+from softlookup.roofline.streams import ADD, MUL, Stream
 
 STREAM = "stream"
 PRODUCT = "product"

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from softlookup.roofline.measure import note
-from softlookup.roofline.streams import operands
+from benchmarks.clock import note
+from benchmarks.ways import operands
 
 LENGTHS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24)
 """Numbers in each array of the sweep, from what fits beside the processor to what does not fit into any cache."""

@@ -1,11 +1,10 @@
 """Speculative sampling: whatever the draft, the text is distributed as the large model's own; greedy text is equal."""
 
-import math
-
 import pytest
 import torch
 
-from softlookup.model import Config, DecoderLM, accept_draft, generate, pick, speculative_generate
+from benchmarks.changed.drafts import accept_draft, speculative_generate
+from softlookup.model import Config, DecoderLM, generate, pick
 
 DRAWS = 100_000
 P = torch.tensor([[0.5, 0.3, 0.15, 0.05, 0.0], [0.1, 0.2, 0.3, 0.1, 0.3], [0.05, 0.05, 0.4, 0.4, 0.1]])
@@ -80,32 +79,18 @@ def test_greedy_text_is_that_of_generate(n_draft):
     model, prompt = language_model(0), torch.tensor([[2, 4, 1]])
     expected = generate(model, prompt, max_new_tokens=25).ids
     for seed in (0, 1, 2):
-        got = speculative_generate(model, language_model(seed), prompt, max_new_tokens=25, n_draft=n_draft)
+        got = speculative_generate(
+            model, language_model(seed), prompt, max_new_tokens=25, n_draft=n_draft, temperature=0.0
+        )
         assert torch.equal(got.ids, expected)
         assert sum(got.accepted) + len(got.accepted) == 25
-        assert (got.acceptance == 1) is (seed == 0)
-    end = int(expected[0, 10])
-    cut = generate(model, prompt, max_new_tokens=25, end_id=end).ids
-    got = speculative_generate(model, language_model(1), prompt, max_new_tokens=25, n_draft=n_draft, end_id=end)
-    assert torch.equal(got.ids, cut)
-
-
-@pytest.mark.parametrize("n_draft", [1, 3, 20])
-def test_nothing_is_drafted_or_accepted_past_the_end_token(n_draft):
-    model, prompt = language_model(0), torch.tensor([[2, 4, 1]])
-    text = generate(model, prompt, max_new_tokens=25).ids[0, 3:].tolist()
-    end = max(text, key=text.index)
-    got = speculative_generate(model, model, prompt, max_new_tokens=25, n_draft=n_draft, end_id=end)
-    assert got.ids[0, 3:].tolist() == text[: text.index(end) + 1]
-    assert got.accepted == got.drafted  # the draft is the model itself
-    one_more = sum(got.accepted) + len(got.accepted) - len(got.ids[0, 3:])
-    assert one_more in (0, 1)  # the last round writes no token after an end token that was drafted
+        assert (got.accepted == got.drafted) is (seed == 0)
 
 
 @pytest.mark.slow
 def test_drawn_text_has_the_models_distribution():
     model, draft, prompt = (*(language_model(n, 4, n_layers=1) for n in (0, 5)), torch.tensor([[2, 1]]))
-    generator, how = torch.Generator().manual_seed(1), {"temperature": 0.8, "top_k": 3}
+    generator, how = torch.Generator().manual_seed(1), {"temperature": 0.8}
     texts = [
         speculative_generate(model, draft, prompt, max_new_tokens=2, n_draft=2, generator=generator, **how).ids[0, 2:]
         for _ in range(300)
@@ -113,52 +98,5 @@ def test_drawn_text_has_the_models_distribution():
     outcomes = torch.stack(texts) @ torch.tensor([4, 1])
     with torch.no_grad():
         longer = torch.cat((prompt.expand(4, -1), torch.arange(4)[:, None]), dim=1)
-        logits = torch.cat((model(prompt)[:, -1], model(longer)[:, -1])) / 0.8
-    least = logits.topk(3).values[:, -1:]
-    p = logits.masked_fill(logits < least, -math.inf).softmax(-1)
+        p = (torch.cat((model(prompt)[:, -1], model(longer)[:, -1])) / 0.8).softmax(-1)
     assert chi_squared(outcomes, (p[0][:, None] * p[1:]).flatten()) < 30
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"prompt_ids": torch.tensor([[1], [2]])}, "prompt_ids have 2 rows; wanted one"),
-        ({"draft": language_model(1, 8)}, "the draft has 8 tokens, the model 7"),
-        ({"n_draft": 0}, "n_draft must be at least 1; got 0"),
-        ({"max_new_tokens": 0}, "max_new_tokens must be at least 1; got 0"),
-        ({"draft": language_model(1, max_length=8)}, "the draft has positions for 8 tokens and would read 9; take a"),
-        ({"draft": language_model(1, window=3)}, "a cache with a window of 3 cannot be cut"),
-    ],
-)
-def test_what_cannot_be_done_is_refused(change, words):
-    arguments = {"model": language_model(0), "draft": language_model(1), "prompt_ids": torch.tensor([[1, 2]])}
-    with pytest.raises(ValueError, match=words):
-        speculative_generate(**{**arguments, "max_new_tokens": 9, **change})
-
-
-def test_probabilities_and_tokens_have_to_fit_together(unchecked):
-    tokens, uniforms = drafted(2)
-    with pytest.raises(ValueError, match=r"p has shape \(2, 2, 5\); q of \(2, 2, 5\) wants \(2, 3, 5\)"):
-        accept_draft(P[:2].expand(2, -1, -1), Q.expand(2, -1, -1), tokens, uniforms)
-    with pytest.raises(ValueError, match=r"drafted has shape \(2, 2\), uniforms \(2, 2\)"):
-        accept_draft(P.expand(2, -1, -1), Q.expand(2, -1, -1), tokens, uniforms[:, :2])
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"p": torch.full((1, 2, 2), 1.5)}, "each row of p must be a distribution.* the sums are"),
-        ({"p": torch.tensor([[[-0.5, 1.5], [0.5, 0.5]]])}, "each row of p must be .* the least number is -0.5"),
-        ({"q": torch.full((1, 1, 2), torch.nan)}, "each row of q must be a distribution"),
-        ({"uniforms": torch.tensor([[1.0, 0.1]])}, "uniforms must be at least 0 and below 1"),
-        ({"uniforms": torch.tensor([[torch.nan, 0.1]])}, "uniforms must be at least 0 and below 1"),
-        ({"drafted": torch.tensor([[2]])}, r"drafted holds \[\[2\]\]; the vocabulary has ids 0 to 1"),
-        ({"drafted": torch.tensor([[-1]])}, r"drafted holds \[\[-1\]\]"),
-        ({"drafted": torch.tensor([[1]]), "q": torch.tensor([[[1.0, 0.0]]])}, r"q gives token 1 at \(0, 0\) prob"),
-    ],
-)
-def test_what_is_no_draft_is_refused(changes, words):
-    arguments = {"p": torch.full((1, 2, 2), 0.5), "q": torch.full((1, 1, 2), 0.5), "drafted": torch.tensor([[0]])}
-    arguments |= {"uniforms": torch.tensor([[0.1, 0.1]])} | changes
-    with pytest.raises(ValueError, match=words):
-        accept_draft(*arguments.values())
