@@ -196,7 +196,7 @@ def _attention(plan: _Plan, device: str, stage: str, s: int, batch: int) -> Poin
     q, k, v = (torch.randn(batch * plan.heads, n, h, device=device).to(kind) for n in (t, s, s))
     scores, mixed = (torch.empty(batch * plan.heads, t, n, device=device, dtype=kind) for n in (s, h))
     sizes = TransformerSizes("layer", D=plan.width, N=plan.heads, F=plan.width, V=1, L=1)
-    steps = Kernels(sizes, batch, t, q.element_size()).attention(s, made=0)
+    steps = Kernels(sizes, batch, t, q.element_size()).attention(s, new_keys=0)
     counted = total(step for step in steps if step.name in ("scores", "mix"))
     turned = k.transpose(1, 2)
 

@@ -89,6 +89,8 @@ def predicted_s(link: LinkSpeed, way: str, n_bytes: int, ranks: int) -> float:
     """
     if way == "point_to_point":
         return link.point_to_point_s(n_bytes)
+    if way == "broadcast":  # by a binary tree, ceil(log2 P) whole messages one after the other
+        return (ranks - 1).bit_length() * link.point_to_point_s(n_bytes)
     return float(getattr(link, f"{way}_s")(n_bytes, ranks))
 
 

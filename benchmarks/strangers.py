@@ -26,12 +26,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import ROOT, benchmark
+from benchmarks.harness import benchmark
 from softlookup_judge.checking.catalogue import STANDARD
 from softlookup_judge.home import Checker
 from softlookup_judge.mistakes.habits import HABIT
 
-ANSWERS = ROOT / "tests" / "checking" / "strangers"
+ANSWERS = Path(__file__).with_suffix("")
 """The set of answers that is judged where no other is named."""
 
 LIMIT_S = 120.0
@@ -141,11 +141,15 @@ class StrangersMeasured:
 
 
 def read_answers(paths: Iterable[Path]) -> list[StrangerAnswer]:
-    """Read sets of answers, in files or folders of files.
+    """Read sets of answers, in files or folders of files that end in .py or .txt.
 
     A ValueError if a cell does not begin as it has to, or there is no answer.
     """
-    files = [file for path in paths for file in (sorted(path.glob("*.py")) if path.is_dir() else [path])]
+    files = [
+        file
+        for path in paths
+        for file in (sorted([*path.glob("*.py"), *path.glob("*.txt")]) if path.is_dir() else [path])
+    ]
     answers = [answer for file in files for answer in _answers_of(file)]
     if not answers:
         raise ValueError("there is no answer in it: each begins with a line `# %% TASK | wrong | WHY`")
@@ -282,7 +286,7 @@ def _row(each: StrangerVerdict) -> dict[str, Any]:
 def bench_strangers(
     answers: Sequence[Path] = (), quick: bool = False, say: Callable[[str], None] = lambda line: None
 ) -> StrangersMeasured:
-    """Judge a set of answers, in files or folders of them, as at home; none means the set of the course's own tests.
+    """Judge a set of answers, in files or folders of them, as at home; none means the course's set.
 
     ``quick`` judges one answer to each task of the first chapter alone; ``say`` gets each verdict that fell short, in a
     line. ``ratio`` is (wrong answers that passed and right ones that did not) / (all answers). A ValueError if a cell

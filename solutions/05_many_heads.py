@@ -132,7 +132,7 @@ def project_heads(x, w, n_heads):
 # [[task 05.packed]]
 #
 # Project with a packed matrix and split the result. Many models keep one matrix for all three projections, `w_qkv` of shape `(D, 3*N*H)`. Its
-# columns are three blocks of `N*H` columns each, in the order **[[05.packed:named]]**. Within a block, head `i` has the columns of the
+# columns are three blocks of `N*H` columns each, in the order **[[05.packed:wording]]**. Within a block, head `i` has the columns of the
 # slice `i*H : (i+1)*H`, as always. Return queries, keys and values, in *this* order, each split into heads: `(..., N, T, H)`.
 
 

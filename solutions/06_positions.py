@@ -241,7 +241,7 @@ def bucket(back):
 # [[task 06.alibi]]
 #
 # Compute ALiBi's biases, which are added to the scores: minus the head's slope times the number of positions that the key is back. The slopes are powers of 2: from head to
-# head the exponent falls by the same amount, down to $2^{-[[06.alibi:named]]}$ for the last head, and head 0 has the slope $2^{-[[06.alibi:named]]/N}$. (`N` is a power of
+# head the exponent falls by the same amount, down to $2^{-[[06.alibi:wording]]}$ for the last head, and head 0 has the slope $2^{-[[06.alibi:wording]]/N}$. (`N` is a power of
 # 2.) Keys are at positions 0, 1, 2, …; the first query is at position `start`. Return shape `(N, T, S)`. A key ahead of its query gets 0 (a mask will hide it).
 
 

@@ -103,7 +103,7 @@ def layer_norm(x, gain, shift, eps):
 # [[task 07.rms-norm]]
 #
 # RMSNorm subtracts no mean. Divide each token of `x`, shape `(..., D)`, by the root of the mean of its squares (`eps` is added to that mean, inside the root),
-# and apply the gain, shape `(D,)`. Return the shape of `x`. Note the convention: `gain` holds **[[07.rms-norm:named]]**.
+# and apply the gain, shape `(D,)`. Return the shape of `x`. Note the convention: `gain` holds **[[07.rms-norm:wording]]**.
 
 
 # %% 07-rms-norm

@@ -200,7 +200,7 @@ def hide_tokens(ids, special, u, other, mask_id, share):
 # %% [markdown]
 # [[task 08.logits]]
 #
-# Compute the last step of a language model. The logit of a word is the dot product of a hidden state with that word's row in the embedding table (tied weights: there is no other matrix). Return [[08.logits:named]] of the probabilities. Within
+# Compute the last step of a language model. The logit of a word is the dot product of a hidden state with that word's row in the embedding table (tied weights: there is no other matrix). Return [[08.logits:wording]] of the probabilities. Within
 # one position, the logits may be so far apart that some probabilities are too small for a float. Between positions, all logits of one may be hundreds below those of another.
 
 

@@ -134,7 +134,7 @@ def ridge(sheet, dtype):
 # %% [markdown]
 # [[task 11.attainable]]
 #
-# Return the highest rate that a computation can reach, in **[[11.attainable:named]]**. The peak is given in TFLOP/s, the bandwidth in GB/s, the intensity in FLOP/B.
+# Return the highest rate that a computation can reach, in **[[11.attainable:wording]]**. The peak is given in TFLOP/s, the bandwidth in GB/s, the intensity in FLOP/B.
 
 
 # %% 11-attainable
@@ -187,7 +187,7 @@ def how_near(flops, n_bytes, seconds, peak, bandwidth):
 # %% [markdown]
 # [[task 11.time]]
 #
-# Return the least time that the roofline allows for a computation, in **[[11.time:named]]**. The computation is a list of operations that run one after another; each is a list of two numbers, its FLOPs and its bytes, both above 0. Within one
+# Return the least time that the roofline allows for a computation, in **[[11.time:wording]]**. The computation is a list of operations that run one after another; each is a list of two numbers, its FLOPs and its bytes, both above 0. Within one
 # operation, computing and moving data overlap.
 
 

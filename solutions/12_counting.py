@@ -261,7 +261,7 @@ def activation_bytes(batch, n_tokens, d_model, n_heads, d_hidden, fused):
 # %% [markdown]
 # [[task 12.cache]]
 #
-# How many sequences fit into memory at the same time, each with a KV cache of `S = context` tokens? The memory is a whole number of **GB**. All numbers (weights, keys and values) are stored in **[[12.cache:kind]]** each. The weights are stored once. The cache
+# How many sequences fit into memory at the same time, each with a KV cache of `S = context` tokens? The memory is a whole number of **GB**. All numbers (weights, keys and values) are stored in **[[12.cache:number_format]]** each. The weights are stored once. The cache
 # holds keys and values, in every layer. Return an integer, 0 if not even one sequence fits.
 
 

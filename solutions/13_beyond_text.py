@@ -50,7 +50,7 @@ def merge_heads(z):
 # [[task 13.patches]]
 #
 # Cut each image into square patches of `patch` by `patch` pixels, and flatten each patch into one row of numbers. The patches are in reading order: the top row from left to right, then the next. Inside a patch the numbers go
-# **[[13.patches:named]]**. `patch` divides height and width; images need not be square.
+# **[[13.patches:wording]]**. `patch` divides height and width; images need not be square.
 
 
 # %% 13-patches
@@ -139,7 +139,7 @@ def look_at_picture(x, picture, w_q, w_k, w_v, w_o, gate, n_heads):
 # %% [markdown]
 # [[task 13.contrastive]]
 #
-# Compute the contrastive loss of a batch in which image `i` and text `i` belong together, and all other pairs do not. Scale every vector to length 1; its length lies between 0.00001 and 100,000. The scores are all cosines, [[13.contrastive:named]], where $\sigma$ is the learned number
+# Compute the contrastive loss of a batch in which image `i` and text `i` belong together, and all other pairs do not. Scale every vector to length 1; its length lies between 0.00001 and 100,000. The scores are all cosines, [[13.contrastive:wording]], where $\sigma$ is the learned number
 # `log_scale`. Every image chooses among the texts (a cross-entropy for each row), and every text among the images (one for each column). Take the mean over the batch of each, and return the mean of these two. Logarithms are natural.
 
 
@@ -265,7 +265,7 @@ def merge_tiles(m_a, l_a, z_a, m_b, l_b, z_b):
 # [[task 13.published]]
 #
 # Compute the feed-forward part of a published model for `x`. A file of weights holds, for this part of a layer: `w_in` and `w_out` as `nn.Linear` stores them, **outputs first**, and their biases; and gain and bias of a norm. According to the
-# model's description, the activation function is [[13.published:named]]; the norm comes after the residual sum, of `x` and the network's output (post-LN); its eps is 1e-12, with the biased variance. `F.gelu` and `F.layer_norm` are allowed; this library's models are not.
+# model's description, the activation function is [[13.published:wording]]; the norm comes after the residual sum, of `x` and the network's output (post-LN); its eps is 1e-12, with the biased variance. `F.gelu` and `F.layer_norm` are allowed; this library's models are not.
 
 
 # %% 13-published

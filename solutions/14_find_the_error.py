@@ -284,7 +284,7 @@ def leaks(first, second, joined, one_means_look):
 # [[task 14.balance]]
 #
 # A slide prints the balance of a machine, an integer number of operations per byte: a peak divided by a bandwidth. Which ones? `peaks` are those of a data sheet, in **TFLOP/s**, one for each data type; `bandwidths` are in
-# **[[14.balance:named]]**. Prefixes are powers of ten. Return two indices, of a peak and of a bandwidth, counted from 0: the first pair whose quotient, rounded, is the printed number (go through all bandwidths of the first peak first).
+# **[[14.balance:wording]]**. Prefixes are powers of ten. Return two indices, of a peak and of a bandwidth, counted from 0: the first pair whose quotient, rounded, is the printed number (go through all bandwidths of the first peak first).
 # Return -1 and -1 if there is none. *The slide:* an A100's 312 TFLOP/s, a bandwidth of 800 GB/s, and a table with 1,935 and 2,039 GB/s right below. Which of them gives 390, and which 153?
 
 
@@ -305,7 +305,7 @@ def which_quotient(peaks, bandwidths, printed):
 # [[task 14.intensity]]
 #
 # What does a printed arithmetic intensity count? A loop does `flops` operations for each position of its arrays, and the given numbers of `loads` and `stores` (not both 0), each of one number of `bytes_per_number` bytes. A load moves its number once.
-# **[[14.intensity:named]]**. Return two numbers. First, **0** if the printed intensity is in operations per byte, **1** if it is in operations per number, **2** if neither; if both fit, 0. Second, the true intensity, in operations per byte.
+# **[[14.intensity:wording]]**. Return two numbers. First, **0** if the printed intensity is in operations per byte, **1** if it is in operations per number, **2** if neither; if both fit, 0. Second, the true intensity, in operations per byte.
 # *The slide:* one addition, two loads and one store of four bytes each, and an intensity of 1/3.
 
 

@@ -98,7 +98,7 @@ def softmax_rows(x, y, n, BLOCK: tl.constexpr):
 #
 # Now the softmax of rows that do not fit, without a temperature: a program may hold five tiles of `BLOCK` numbers on chip, and a row has many. Read the row **twice**: in the first pass keep the maximum so far and the sum of `exp(x - maximum)` so far, and rescale the sum whenever the maximum grows; in the second pass write the results.
 #
-# `x` and `y` are stored **[[18.online:stored]]**: number `j` of row `i` lies at `[[18.online:place]]`. There are `tl.num_programs(0)` rows.
+# `x` and `y` are stored **[[18.online:stored]]**: number `j` of row `i` lies at `[[18.online:position]]`. There are `tl.num_programs(0)` rows.
 
 
 # %% 18-online

@@ -399,7 +399,7 @@ def experts(x, w_router, w_in, w_out, capacity, dist):
 # %% [markdown]
 # [[task 19.ring-attention]]
 #
-# Compute causal attention for a sequence that is spread over the ranks. It is cut **[[19.ring-attention:cut]]** position `[[19.ring-attention:place]]` of the sequence as its query, key and value `i`, in `q`, `k` and `v` (B, H). A query sees the keys of its own position and of earlier ones; scores are divided by the square root of H, and may be up to 11,000 in size. Return the output (B, H) of the rank's own queries.
+# Compute causal attention for a sequence that is spread over the ranks. It is cut **[[19.ring-attention:cut]]** position `[[19.ring-attention:position]]` of the sequence as its query, key and value `i`, in `q`, `k` and `v` (B, H). A query sees the keys of its own position and of earlier ones; scores are divided by the square root of H, and may be up to 11,000 in size. Return the output (B, H) of the rank's own queries.
 #
 # Keys and values travel round the ring; the queries stay, and keep the maximum, the sum and the output so far. `dist` has messages alone. Each link may carry, and each rank may send and receive, the keys and values of P - 1 ranks: 2 × (P - 1) × B × H numbers, in the dtype of `q`; the output has all digits of that dtype. A block may be masked altogether for some queries, or for all.
 

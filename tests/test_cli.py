@@ -110,11 +110,6 @@ def test_stale_exercises_are_told_and_mended(checkout: Path) -> None:
     assert call("exercises", "--check").exit_code == 1
 
 
-def test_committed_exercises_are_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    assert call("exercises", "--check").exit_code == 0
-
-
 def test_check_says_the_verdicts_in_words(tmp_path: Path) -> None:
     source = read_solution(ROOT / "solutions" / f"{NAME}.py")
     right = answers(source)
@@ -214,6 +209,7 @@ def test_what_a_wheel_has_not_is_said_in_a_sentence(tmp_path: Path, monkeypatch:
     assert not list(tmp_path.iterdir()) and "NAME" in call("bench", "--help").output
 
 
+@pytest.mark.slow
 def test_attackers_are_in_the_sample_class_of_a_checkout(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
     (checkout / "attacks").symlink_to(ROOT / "attacks")

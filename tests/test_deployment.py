@@ -95,6 +95,17 @@ def test_workflow_tests_all_pythons_and_requires_the_sandbox():
     assert allowed < runs.index(".venv/bin/softlookup doctor") < runs.index("make test")
 
 
+def test_long_tests_and_a_mac_run_once_a_night_and_never_in_ci():
+    flow = yaml.safe_load((ROOT / ".github" / "workflows" / "nightly.yml").read_text())
+    assert len(flow[True]["schedule"]) == 1, "YAML reads the word on as true"
+    long, mac = flow["jobs"]["long"], flow["jobs"]["mac"]
+    assert "make test-long" in [step.get("run") for step in long["steps"]]
+    assert "SOFTLOOKUP_SANDBOX_REQUIRED" in long["env"]
+    folders = re.findall(r"tests/\w+", " ".join(step.get("run", "") for step in mac["steps"]))
+    assert mac["runs-on"] == "macos-latest" and folders and all((ROOT / folder).is_dir() for folder in folders)
+    assert "test-long" not in (ROOT / ".ci" / "run").read_text()
+
+
 def test_address_of_the_book_is_set_and_nothing_else():
     before = (ROOT / "_config.yml").read_text()
     after = with_address(before, "https://example.org/soft-lookup/")

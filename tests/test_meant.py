@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from softlookup_command.shared import Refusal
-from softlookup_course.commands.meant import folder_meant, meant, places
+from softlookup_course.commands.meant import folder_meant, meant, search_folders
 from softlookup_judge.authoring import find_root
 
 EXERCISES = find_root() / "exercises"
@@ -93,4 +93,4 @@ def test_where_there_is_no_notebook_the_places_are_named(home):
     shutil.rmtree(home / "my_work")
     with pytest.raises(Refusal, match=f"there is no notebook in {home}: name a file"):
         meant(())
-    assert places() == [home]
+    assert search_folders() == [home]

@@ -74,6 +74,7 @@ def installed_for(requirements: Iterable[Requirement]) -> set[str]:
     return {canonicalize_name(name) for name, _ in seen}
 
 
+@pytest.mark.slow
 def test_what_students_install_is_enough_for_their_commands(tmp_path: Path) -> None:
     project = tomllib.loads((ROOT / "lib" / "course" / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]

@@ -74,6 +74,7 @@ def test_inside_imports_with_numpy_alone_and_asks_a_kernel_and_an_answer(install
     assert alone.python(INSIDE) == "IndexError: index 9 is out of bounds for axis 0 with size 8"
 
 
+@pytest.mark.slow
 def test_notebook_is_the_extra_of_inside_that_runs_cells(install: Install) -> None:
     alone = install("inside", "notebook")
     code = "from softlookup_inside.sandbox import shell, submission\nprint(shell.CellShell().run('1 + 1', 10, 1000))"
@@ -101,6 +102,7 @@ LLAMA = {
 }
 
 
+@pytest.mark.slow
 def test_library_translates_and_counts_a_config_without_the_others(install: Install, tmp_path: Path) -> None:
     alone = install("library")
     assert alone.importable("softlookup_judge", "softlookup_grader", "nbgrader", "matplotlib", "IPython") == ""
@@ -156,12 +158,12 @@ from softlookup_judge import Case, CheckResult, Task
 from softlookup_judge.checking.catalogue import catalogue_with
 from softlookup_judge.data.compare import first_difference
 from softlookup_judge.data.own import OwnTasks
-from softlookup_judge.data.words import described
+from softlookup_judge.data.words import difference_text
 from softlookup_judge.home import Checker
 
 case = Case("three", (np.ones(3),), frame="numpy")
 difference = first_difference((np.array([1.0, 2.0, 3.0]),), (np.array([1.0, 2.0, 4.0]),), case)
-assert difference.index == (2,) and "cell [2] is 3" in described(case, difference, ("means",), True)
+assert difference.index == (2,) and "cell [2] is 3" in difference_text(case, difference, ("means",), True)
 
 checker = Checker(catalogue_with(OwnTasks(tuple({files!r}.items()))))
 assert isinstance(checker.catalogue.task("99.row-means"), Task)
@@ -181,6 +183,20 @@ def test_judge_judges_a_task_in_numpy_and_names_the_mistake_with_numpy_and_insid
     assert alone.python(JUDGE.format(files=OWN_TASK)).splitlines() == ["pass", "wrong over-columns"]
 
 
+WITHOUT_TASKS = """
+from softlookup_judge import check
+
+for task_id in ("04.scale", "18.add", "99.none"):
+    print(check(task_id, lambda scores, d: scores).message)
+"""
+
+
+def test_judge_without_its_extra_says_what_to_install(install: Install) -> None:
+    needs = 'which is not installed here: run `pip install "softlookup-judge[tasks]"`, then restart Python.'
+    messages = install("judge").python(WITHOUT_TASKS).splitlines()
+    assert messages == [f"This task is judged with {name}, {needs}" for name in ("torch", "softlookup", "softlookup")]
+
+
 SCALE = """
 from softlookup_judge import check
 
@@ -190,6 +206,7 @@ for answer in (lambda scores, d: scores / d**0.5, lambda scores, d: scores):
 """
 
 
+@pytest.mark.slow
 def test_judge_with_the_courses_tasks_checks_them_without_grader(install: Install) -> None:
     alone = install("judge", "tasks")
     assert alone.importable("softlookup_grader", "nbgrader", "matplotlib", "IPython") == ""
@@ -228,6 +245,7 @@ def write_class(course: Path, generate: Callable[[], object]) -> None:
         nbformat.write(release, course / "submitted" / student / "ps1/ps1.ipynb")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(WHY_NOT) and "SOFTLOOKUP_SANDBOX_REQUIRED" not in os.environ, reason=WHY_NOT)
 def test_grader_grades_a_stock_assignment_in_the_sandbox_without_torch(install: Install, tmp_path: Path) -> None:
     alone, folder = install("grader", linked=False), tmp_path / "course"
@@ -268,6 +286,7 @@ show(figures.distance_curve, {8: [8.0, 6.0, 3.0, 1.0]}, caption="Nearer rows are
 """
 
 
+@pytest.mark.slow
 def test_course_builds_a_page_with_a_figure(install: Install, tmp_path: Path) -> None:
     alone, book = install("course", "book"), tmp_path / "book"
     book.mkdir()
@@ -280,6 +299,7 @@ def test_course_builds_a_page_with_a_figure(install: Install, tmp_path: Path) ->
     assert "The dot product of two rows of sinusoids" in page and "Nearer rows are more alike." in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the tables count the packages of Python 3.11")
 def test_readme_of_a_part_says_how_many_packages_it_brings(wheels: Wheels, part: str) -> None:

@@ -1,6 +1,12 @@
-"""Show ``book/coverage.yml`` as a page: for each row of the list of contents, where it is taught, tested and drawn."""
+"""Show ``book/coverage.yml`` as a page: for each row of the list of contents, where it is taught, tested and drawn.
 
+A task or figure that no row lists belongs to the row of its section (which it names, or which draws it): the last row
+of the chapter that begins before it on the page.
+"""
+
+import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +21,8 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 import softlookup_judge as checking
+from softlookup_course import widgets
+from softlookup_course.widgets.interactive import InteractiveFigure
 
 TABLE = "book/coverage"
 BEYOND = 90
@@ -32,7 +40,7 @@ class CoverageTable(SphinxDirective):
         chapters: dict[int, nodes.definition_list] = {}
         made: list[nodes.Node] = []
         here = {task.id for exercise in exercises(Path(self.env.srcdir)).values() for task in exercise.rows}
-        for number, row in sorted(rows().items(), key=lambda item: int(item[0].split(".")[0])):
+        for number, row in sorted(whole_rows().items(), key=lambda item: int(item[0].split(".")[0])):
             chapter = int(number.split(".")[0])
             page = page_of(row["anchor"])
             if f"book/{page.stem}" not in self.env.found_docs:
@@ -46,6 +54,56 @@ class CoverageTable(SphinxDirective):
                 made.append(section)
             chapters[chapter] += entry(number, row | {"tasks": [task for task in row["tasks"] if task in here]})
         return made
+
+
+def whole_rows() -> dict[str, dict[str, Any]]:
+    """Give the rows with all their tasks, figures and interactive figures."""
+    table = {number: {field: [] for field, _ in KINDS} | row for number, row in rows().items()}
+    listed = {
+        name for row in rows().values() for field in ("tasks", "figures", "widgets") for name in row.get(field, [])
+    }
+    for task in checking.tasks():
+        if task.id not in listed:
+            stem = Path(task.book_url.partition(".html")[0]).name
+            row = row_of(table, int(task.id.split(".")[0]), stem, labels(stem).get(task.anchor, 0))
+            row["tasks"] = [*row["tasks"], task.id]
+    for page in sorted(COVERAGE.parent.glob("[0-9]*.md")):
+        for field, name, at in drawn(page.read_text(encoding="utf-8")):
+            row = row_of(table, int(page.name[:2]), page.stem, at)
+            if name not in listed and name not in row[field]:
+                row[field] = [*row[field], name]
+    return table
+
+
+@cache
+def labels(stem: str) -> dict[str, int]:
+    """Say where each label of a page stands in its text."""
+    text = COVERAGE.with_name(f"{stem}.md").read_text(encoding="utf-8")
+    return {match[1]: match.start() for match in re.finditer(r"^\(([\w-]+)\)=$", text, re.M)}
+
+
+def row_of(table: dict[str, dict[str, Any]], chapter: int, stem: str, at: int) -> dict[str, Any]:
+    """Find the chapter's row for a place of a page: the last that begins before it, else the page's first, or any."""
+    in_chapter = [row for number, row in table.items() if int(number.split(".")[0]) == chapter]
+    here = sorted(
+        (labels(stem).get(row["anchor"].rpartition("#")[2], 0), place)
+        for place, row in enumerate(in_chapter)
+        if page_of(row["anchor"]).stem == stem
+    )
+    before = [place for begin, place in here if begin <= at]
+    return in_chapter[before[-1] if before else here[0][1] if here else 0]
+
+
+def drawn(text: str) -> Iterable[tuple[str, str, int]]:
+    """Name the figures and interactive figures that the code of a page uses, with where: as (field, name, place)."""
+    known = ((name, getattr(widgets, name)) for name in dir(widgets))
+    classes = {name for name, obj in known if isinstance(obj, type) and issubclass(obj, InteractiveFigure)}
+    for cell in re.finditer(r"```\{code-cell\}.*?\n```", text, re.S):
+        for match in re.finditer(r"(?<!softlookup_course\.)\bfigures\.(\w+)|\b([A-Z]\w+)\b", cell[0]):
+            if match[1] and match[1] not in ("show", "wrong_cells"):
+                yield "figures", f"softlookup_course.figures.{match[1]}", cell.start()
+            elif match[2] in classes:
+                yield "widgets", f"softlookup_course.widgets.{match[2]}", cell.start()
 
 
 def page_of(anchor: str) -> Path:

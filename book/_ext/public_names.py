@@ -62,7 +62,7 @@ def documented(package: str) -> dict[str, list[str]]:
     """
     whole = importlib.import_module(package)
     names = [f"{package}.{name}" for name in whole.__all__]
-    named = {name for row in rows().values() for name in row["library"] if name.startswith(f"{package}.")}
+    named = {name for row in rows().values() for name in row.get("library", []) if name.startswith(f"{package}.")}
     names += sorted(name for name in named - {*names} if inspect.ismodule(find(name.rpartition(".")[0])))
     order = [node.module for node in ast.walk(ast.parse(inspect.getsource(whole))) if isinstance(node, ast.ImportFrom)]
     by_module: dict[str, list[str]] = {module: [] for module in order if module and module != package}
@@ -92,7 +92,7 @@ def kind_of(name: str) -> str:
 def places_of(name: str) -> tuple[str, ...]:
     """Name the sections that explain a name: "04_one_head.html#one-head-weights"; those of no row first."""
     first = [place for place, names in sections().items() if name in names]
-    rest = [row["anchor"] for row in rows().values() if name in row["library"]]
+    rest = [row["anchor"] for row in rows().values() if name in row.get("library", [])]
     return tuple(dict.fromkeys(first + rest))
 
 
@@ -106,7 +106,7 @@ def names_at() -> dict[str, list[str]]:
                 for place in places_of(name):
                     by_place.setdefault(place, []).append(name)
     for row in rows().values():  # names of a class's parts, which have no entry of their own in the list
-        for name in row["library"]:
+        for name in row.get("library", []):
             if name.startswith(PACKAGES) and name not in by_place.get(row["anchor"], []):
                 by_place.setdefault(row["anchor"], []).append(name)
     return by_place

@@ -18,8 +18,8 @@ class WithSolutions(build_py):
         if not self.editable_mode:
             target = Path(self.build_lib, "softlookup_judge", "solutions")
             target.mkdir(parents=True, exist_ok=True)
-            for kind in ("*.py", "*.toml"):
-                for path in sorted(SOLUTIONS.glob(kind)):
+            for pattern in ("*.py", "*.toml"):
+                for path in sorted(SOLUTIONS.glob(pattern)):
                     shutil.copyfile(path, target / path.name)
 
 

@@ -7,23 +7,21 @@ from html import unescape
 import pytest
 import yaml
 from built_book import HTML, ROOT, need_book, page_at
+from coverage_table import drawn, whole_rows
 
 import softlookup_judge as checking
-from softlookup_course import widgets
-from softlookup_course.widgets.interactive import InteractiveFigure
 from softlookup_judge.checking.catalogue import CHAPTERS
 
 # How many rows of the list (the lectures', and in chapters 15 to 17 what came after them) each chapter owes a place.
 ROWS_OF = dict(enumerate((1, 7, 6, 3, 11, 7, 10, 6, 8, 9, 4, 7, 6, 10, 2, 20, 14, 12, 13, 9, 12))) | {90: 1}
 ROWS = [f"{chapter}.{row}" for chapter, rows in ROWS_OF.items() for row in range(1, rows + 1)]
 TABLE = ROOT / "book" / "coverage.yml"
-FIELDS = {"title", "anchor", "library", "tasks", "figures", "widgets"}
+NEEDED, OPTIONAL = {"title", "anchor"}, {"library", "tasks", "figures", "widgets"}
 
 
 @pytest.fixture(scope="module")
 def table():
-    whole = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
-    return {row: entry for row, entry in whole.items() if row != "sections"}
+    return whole_rows()
 
 
 def find(dotted):
@@ -36,9 +34,11 @@ def find(dotted):
     return obj
 
 
-def test_every_row_is_there_with_every_field(table):
-    assert sorted(table) == sorted(ROWS)
-    assert {row: FIELDS ^ set(entry) for row, entry in table.items() if set(entry) != FIELDS} == {}
+def test_every_row_is_there_with_its_fields(table):
+    listed = {row: set(entry) for row, entry in yaml.safe_load(TABLE.read_text(encoding="utf-8")).items()}
+    del listed["sections"]
+    assert sorted(listed) == sorted(table) == sorted(ROWS)
+    assert {row for row, fields in listed.items() if not NEEDED <= fields <= NEEDED | OPTIONAL} == set()
 
 
 def test_every_name_of_the_library_can_be_imported(table):
@@ -59,27 +59,25 @@ def test_every_task_of_the_table_exists_and_every_task_is_in_it(table):
     assert known and known == named
 
 
-def drawn_on(chapter):
-    """Name the figures and interactive figures that the code of a chapter's pages uses."""
-    code = "\n".join(
-        cell
-        for page in (ROOT / "book").glob(f"{chapter:02}_*.md")
-        for cell in re.findall(r"```\{code-cell\}.*?\n```", page.read_text(encoding="utf-8"), re.S)
-    )
-    names = re.findall(r"(?<!softlookup_course\.)\bfigures\.(\w+)", code)
-    pictures = {f"softlookup_course.figures.{name}" for name in names}
-    known = ((name, getattr(widgets, name)) for name in widgets.__all__)
-    classes = {name for name, obj in known if isinstance(obj, type) and issubclass(obj, InteractiveFigure)}
-    return pictures, {f"softlookup_course.widgets.{name}" for name in classes & set(re.findall(r"\w+", code))}
-
-
 @pytest.mark.parametrize("chapter", [chapter for chapter in ROWS_OF if chapter < 90])
-def test_figures_of_the_table_are_those_that_the_chapter_draws(table, chapter):
+def test_what_the_table_lists_is_drawn_by_the_chapter(table, chapter):
+    pages = (ROOT / "book").glob(f"{chapter:02}_*.md")
+    pictures = {name for page in pages for _, name, _ in drawn(page.read_text(encoding="utf-8"))}
     rows = [row for number, row in table.items() if int(number.split(".")[0]) == chapter]
-    named = [{name for row in rows for name in row[kind]} for kind in ("figures", "widgets")]
-    drawn = drawn_on(chapter)
-    assert named[0] == drawn[0] - {"softlookup_course.figures.show", "softlookup_course.figures.wrong_cells"}
-    assert named[1] == drawn[1]
+    assert {name for row in rows for field in ("figures", "widgets") for name in row[field]} == pictures
+
+
+def test_task_and_figure_that_no_row_lists_belong_to_the_row_before_them(monkeypatch):
+    rows = {
+        "4.1": {"title": "", "anchor": "04_one_head.html#one-head-without"},
+        "4.2": {"title": "", "anchor": "04_one_head.html#one-head-scale", "tasks": ["04.head"]},
+    }
+    whole = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    others = {number: row for number, row in whole.items() if number[0] not in "4s"}
+    monkeypatch.setattr("coverage_table.rows", lambda: others | rows)
+    table = whole_rows()
+    assert "04.column" in table["4.1"]["tasks"] and "04.scale" in table["4.2"]["tasks"]
+    assert "04.head" in table["4.2"]["tasks"] and "04.head" not in table["4.1"]["tasks"]
 
 
 @pytest.mark.book

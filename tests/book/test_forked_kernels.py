@@ -142,6 +142,7 @@ def test_what_is_imported_beforehand_is_nothing_of_the_project_and_reads_no_file
     assert [file for file in modules.values() if str(file).startswith(tuple(project_folders))] == [str(SERVER)]
 
 
+@pytest.mark.slow
 def test_kernel_starts_anew_where_what_it_would_be_forked_from_is_gone(checkout):
     with forking(checkout / "book") as kernels:
         kernels.server._process.send_signal(signal.SIGKILL)

@@ -30,6 +30,7 @@ def scripts(page):
     return {load.rpartition("/")[2] for load in own_loads(page)} & HEAVY
 
 
+@pytest.mark.slow
 def test_first_view_of_every_page_is_under_a_megabyte_gzipped_before_widgets():
     known, weights = {}, {}
     for path in pages():

@@ -89,7 +89,7 @@ def test_the_list_knows_the_section_of_each_statement():
     some = ITEMS[:5]
     lectures = {key: key for key in ("000", "001", "002", "003", "004")}
     headings = {item.section: f"Why <{number}>?" for number, item in enumerate(some)}
-    html = as_html(some, lectures, {item.id: item.work() for item in some}, headings)
+    html = as_html(some, lectures, {item.id: item.recompute() for item in some}, headings)
     for item in some:
         page, label = item.section.split("#")
         assert re.search(rf'<article id="{item.id}" [^>]*data-section="{label}"', html)
@@ -100,7 +100,7 @@ def test_the_list_knows_the_section_of_each_statement():
 def test_the_list_has_a_chip_for_each_verdict_lecture_and_chapter_and_all_are_pressed_first():
     lectures = {key: key for key in ("000", "001", "002", "003", "004")}
     some = ITEMS[::4]
-    html = as_html(some, lectures, {item.id: item.work() for item in some}, dict.fromkeys(WHERE, "A heading"))
+    html = as_html(some, lectures, {item.id: item.recompute() for item in some}, dict.fromkeys(WHERE, "A heading"))
     groups = re.findall(r'<div class="pick" role="group" aria-label="(\w+)" data-pick="(\w+)">(.*?)</div>', html)
     assert [(name, key) for name, key, _ in groups] == [
         ("Verdict", "verdict"),

@@ -156,7 +156,7 @@ def product_shapes(shown: dict[str, Any]) -> None:
 def machine_map(shown: dict[str, Any]) -> None:
     run = widget_state("book/01_motivation.html", "runs")["runs"][shown["sentence"]]
     slug, layer, names = shown["slug"], shown["layer"], [row[0] for row in shown["rows"]]
-    numbers = [float(row[1].replace("−", "-").replace(",", "")) for row in shown["rows"]]
+    numbers = [float(row[1].partition(" of ")[0].replace("−", "-").replace(",", "")) for row in shown["rows"]]
     source, target = run["source"], run["target"]
     at = (source if shown["reads"] else target).index(shown["word"])
     if slug in run["weights"]:
@@ -169,6 +169,13 @@ def machine_map(shown: dict[str, Any]) -> None:
         expected = (["before the norm", "after the norm"], [lengths[at] for lengths in layers[layer % len(layers)]])
     elif slug == "source":
         expected = (source, run["source_ids"])
+    elif slug == "target":
+        expected = (target[: len(names)], run["target_ids"][: len(names)])
+    elif slug in run["active"]:
+        expected = ([f"layer {i + 1}" for i in range(len(names))], [counts[at] for counts in run["active"][slug]])
+    elif slug in run["lengths"]:
+        after = [f"after layer {i}" for i in range(1, len(names))]
+        expected = (["before layer 1", *after], [lengths[at] for lengths in run["lengths"][slug]])
     else:
         expected = (run["best"][at], run[{"scores": "logits", "distribution": "probabilities"}[slug]][at])
     assert names == list(expected[0])

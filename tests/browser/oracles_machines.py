@@ -35,7 +35,7 @@ from softlookup_course.widgets import batching_explorer as batching
 from softlookup_course.widgets import memory_explorer as memory
 from softlookup_course.widgets.played_kernels import KERNELS
 from softlookup_course.widgets.played_programs import PROGRAMS
-from softlookup_course.widgets.tokenizer import CUTS, pieces
+from softlookup_course.widgets.tokenizer import CUTS, tokens_of
 
 FASTER = {"faster_units": "computing", "faster_memory": "moving"}
 COUNTING, INFERENCE, SERVING = "book/12_counting.html", "book/10_inference.html", "book/16_serving.html"
@@ -62,7 +62,7 @@ def batching_explorer(shown: dict[str, Any]) -> None:
 
 def steps_of_a_layer(shown: dict[str, Any]) -> None:
     tokens = cooks_and_van.TOKENS[int(shown["asked"]["tokens"])]
-    expected = cooks_and_van.described(shown["model"], shown["machine"], tokens)
+    expected = cooks_and_van.step_seconds(shown["model"], shown["machine"], tokens)
     hidden = ("scores", "softmax", "mix") if shown["asked"]["fused"] else (cooks_and_van.FUSED,)
     expected = {step: times for step, times in expected.items() if step not in hidden}
     assert [step for step, _ in shown["times"]] == list(expected) and shown["step"] in expected
@@ -79,7 +79,10 @@ def memory_explorer(shown: dict[str, Any]) -> None:
     choices = shown["asked"]
     batch, length = memory.BATCHES[int(choices["batch"])], memory.LENGTHS[int(choices["length"])]
     if choices["use"] == "writing":
-        expected = memory.describe_writing(shown["model"], batch, length, memory.NUMBER_BYTES[choices["numbers"]])
+        size = memory.NUMBER_BYTES[choices["numbers"]]
+        expected = memory.describe_writing(shown["model"], batch, length, size)
+        room = rl.hardware(shown["machine"].rpartition(", ")[0]).memory_bytes
+        assert int(shown["data"]["most"]) == memory.largest_batch(shown["model"], room, length, size)
     else:
         options = {name: choices[name] for name in ("fused", "recompute")}
         expected = memory.describe_learning(shown["model"], batch, length, choices["recipe"], **options)
@@ -112,15 +115,15 @@ def cache_in_steps(shown: dict[str, Any]) -> None:
         n, state["prompt"], step, cached=cached, **{names[name]: int(value) for name, value in sizes.items()}
     )
     assert {name: int(shown["data"][name]) for name in expected} == expected
-    assert shown["boxes"] == expected["kept"]
+    assert [shown["boxes"], shown["inside"]] == [expected["kept"], expected["through"]]
 
 
 def config(shown: dict[str, Any]) -> None:
     read, data = config_json.QUOTED[shown["data"]["model"]], shown["data"]
     expected = config_reader.describe(read, int(data["length"]), int(shown["each"]))
     assert {name: int(data[name]) for name in expected} == expected
-    assert shown["held"] == config_json.cached_positions(read, int(data["length"]))
-    assert shown["parts"] == {name: number for name, number in config_reader.described(read)["parts"].items() if number}
+    assert shown["held"] == [rows.rows(int(data["length"])) for rows in config_json.cache_rows(read)]
+    assert shown["parts"] == {name: number for name, number in config_reader.summarize(read)["parts"].items() if number}
     assert data["model"] in shown["words"]
 
 
@@ -174,8 +177,9 @@ def roof(shown: dict[str, Any]) -> None:
     machine = rl.measured_hardware(record) if is_measured else rl.hardware(shown["machine"])
     sizes = [shown["sizes"][letter] for letter in "BSNH"]
     expected = roofline_explorer.describe(machine, shown["numbers"], *sizes, shown["phase"])
-    assert [row[:4] for row in shown["rows"]] == [[t["name"], t["flops"], t["bytes"], t["bound"]] for t in expected]
-    near([row[4] for row in shown["rows"]], [t["seconds"] for t in expected], "seconds")
+    assert [[row[0], row[3]] for row in shown["rows"]] == [[t["name"], t["bound"]] for t in expected]
+    for place, name in ((1, "flops"), (2, "bytes"), (4, "seconds")):
+        near([row[place] for row in shown["rows"]], [t[name] for t in expected], name)
 
 
 def work(shown: dict[str, Any]) -> None:
@@ -192,13 +196,21 @@ def work(shown: dict[str, Any]) -> None:
     assert all(name in shown["said"].partition(" for memory")[0] for name in waiting)
 
 
+@cache
+def learned_texts() -> list[Learned]:
+    """What the tokenizer's figure was built with."""
+    made = []
+    for record in widget_state("book/03_tokens_and_embeddings.html", "learned")["learned"]:
+        tokenizer = BytePairTokenizer(record["alphabet"], [tuple(pair) for pair in record["merges"]])
+        words = record["words"] and WordTokenizer(Vocabulary(record["words"]))
+        characters = record["characters"] and CharacterTokenizer(Vocabulary(record["characters"]))
+        one = Learned(record["title"], record["about"], tokenizer, record["times"], words or None, characters or None)
+        made.append(one)
+    return made
+
+
 def cut_text(shown: dict[str, Any]) -> None:
-    record = widget_state("book/03_tokens_and_embeddings.html", "learned")["learned"][shown["source"]]
-    tokenizer = BytePairTokenizer(record["alphabet"], [tuple(pair) for pair in record["merges"]])
-    words = record["words"] and WordTokenizer(Vocabulary(record["words"]))
-    characters = record["characters"] and CharacterTokenizer(Vocabulary(record["characters"]))
-    learned = Learned(record["title"], record["about"], tokenizer, record["times"], words or None, characters or None)
-    expected = pieces(learned, shown["text"], CUTS[shown["cut"]], int(shown["merges"]))
+    expected = tokens_of(learned_texts()[shown["source"]], shown["text"], CUTS[shown["cut"]], int(shown["merges"]))
     assert [tuple(pair) for pair in shown["tokens"]] == expected
 
 

@@ -103,6 +103,7 @@
     kvc: (one) => ({
       data: { ...one.dataset }, cached: one.querySelector("button[data-cached][aria-pressed=true]").dataset.cached,
       sizes: byKey(all(one, "select"), (select) => select.dataset.size, (select) => select.value), boxes: all(one, ".kvc-key.kvc-there").length,
+      inside: all(one, ".kvc-is-in").length,
     }),
     smp: (one) => ({
       place: chosen(one), probabilities: one.probabilities, kept: Number(one.dataset.kept), drawn: Number(one.dataset.drawn),

@@ -1,15 +1,12 @@
-"""The figure in the chapter: its numbers, its explanations, and every way to operate it."""
-
-import json
-import re
+"""The figure in the chapter: its explanations, its layout, and links to it; its numbers: test_figures_by_hand."""
 
 import numpy as np
 import pytest
 from book_browser import CHAPTER as PAGE
-from book_browser import axe_findings, open_everything
+from book_browser import open_everything
+from oracles import widget_state
 from playwright.sync_api import expect
 
-from softlookup import reference
 from softlookup_course.widgets.attention_steps import STAGES
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
@@ -19,8 +16,6 @@ COPIED = """async () => {
   const picture = await createImageBitmap(await item.getType('image/png'));
   return [picture.width, picture.height];
 }"""
-SHOWN = {"score": ["q", "k", "scores"], "scale": ["scores", "scaled"], "softmax": ["scaled", "weights"]}
-SHOWN["mix"] = ["weights", "v", "output"]
 CELLS = """all => all.map((one) => ({
   grid: one.dataset.grid, row: +one.dataset.row, column: +one.dataset.column,
   value: one.dataset.value, text: one.textContent,
@@ -40,42 +35,13 @@ def figure(stands):
 
 
 @pytest.fixture
-def examples(html):
-    text = (html / PAGE).read_text(encoding="utf-8")
-    state = re.search(r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>', text, re.S)
-    models = json.loads(state[1])["state"].values()
-    return next(model["state"]["examples"] for model in models if "examples" in model["state"])
+def examples():
+    return widget_state(PAGE, "examples")["examples"]
 
 
 def choose(figure, example, stage):
     figure.locator("select").select_option(index=example)
     figure.locator("[role=tab]").nth(stage).click()
-
-
-def recomputed(example):
-    q, k, v = (np.array(example[name]) for name in "qkv")
-    mask = None if example["mask"] is None else np.array(example["mask"])
-    scores = q @ k.T
-    return {
-        **{"q": q, "k": k, "v": v, "scores": scores, "scaled": scores / np.sqrt(q.shape[1])},
-        "weights": reference.attention_weights(q, k, mask),
-        "output": reference.scaled_dot_product_attention(q, k, v, mask),
-    }
-
-
-def test_every_number_of_every_step_is_the_references(figure, examples):
-    for index, example in enumerate(examples):
-        expected = recomputed(example)
-        for stage, name in enumerate(STAGES):
-            choose(figure, index, stage)
-            cells = figure.locator("td[data-grid]").evaluate_all(CELLS)
-            assert list(dict.fromkeys(cell["grid"] for cell in cells)) == SHOWN[name]
-            assert len(cells) == sum(expected[grid].size for grid in SHOWN[name])
-            for cell in cells:
-                number = expected[cell["grid"]][cell["row"], cell["column"]]
-                assert float(cell["value"]) == pytest.approx(number, rel=1e-13, abs=1e-15), (example["title"], cell)
-                if cell["text"] != "−∞":
-                    assert abs(float(cell["text"].replace("−", "-")) - number) <= 0.005 + 1e-9, (example["title"], cell)
 
 
 def test_every_cell_explains_itself_and_its_sum_ends_in_its_number(figure, examples):
@@ -137,40 +103,6 @@ def test_tabs_and_output_share_one_screen_of_a_phone(html, visit):
         assert 0 <= tabs["y"] < output["y"] < explanation["y"] and explanation["y"] + explanation["height"] <= 900
 
 
-def test_steps_and_cells_obey_the_keyboard(figure):
-    page = figure.page
-    tabs = figure.locator("[role=tab]")
-    tabs.first.focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    assert tabs.nth(2).get_attribute("aria-selected") == "true"
-    assert page.evaluate("document.activeElement.textContent").endswith("Softmax")
-    page.keyboard.press("Home")
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.dataset.grid") == "q"
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowRight")
-    place = page.evaluate("({...document.activeElement.dataset})")
-    assert (place["row"], place["column"]) == ("1", "1")
-    assert figure.locator(".slw-words").inner_text().startswith("q2")
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.dataset.grid") == "k"
-    page.keyboard.press("Shift+Tab")
-    place = page.evaluate("({...document.activeElement.dataset})")
-    assert (place["grid"], place["row"], place["column"]) == ("q", "1", "1")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_step_passes_axe_while_a_cell_explains_itself(html, visit, theme):
-    with visit((html / PAGE).as_uri(), theme=theme) as seen:
-        figure = seen.page.locator(".slw").first
-        for stage in range(len(STAGES)):
-            choose(figure, 0, stage)
-            figure.locator("td[data-grid]").last.click()
-            assert axe_findings(seen.page, ".slw") == []
-
-
 def test_explanation_is_announced(figure):
     assert figure.locator(".slw-explain").get_attribute("aria-live") == "polite"
 
@@ -183,31 +115,6 @@ def test_shapes_can_be_shown_in_the_legends_letters(figure, examples):
     shapes = figure.locator(".slw-shape").all_inner_texts()
     expected = [f"T × H = {rows} × {width}", f"S × H = {rows} × {width}", f"T × S = {rows} × {rows}"]
     assert [text.strip() for text in shapes] == expected
-
-
-def test_next_button_walks_through_all_steps_and_back(figure):
-    figure.locator("[role=tab]").first.click()
-    for step in (1, 2, 3, 0):
-        figure.locator(".slw-next").click()
-        assert figure.locator("[role=tab]").nth(step).get_attribute("aria-selected") == "true"
-
-
-@pytest.mark.slow
-def test_a_tap_explains_a_cell_on_a_phone(html, visit):
-    with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
-        figure = seen.page.locator(".slw").first
-        figure.locator("td[data-grid=scores]").first.tap()
-        assert "·" in figure.locator(".slw-words").inner_text()
-        box = figure.locator(".slw-explain").bounding_box()
-        assert 0 <= box["y"] < 900, "the explanation is out of sight"
-
-
-def test_readers_without_scripts_get_the_tables(html, visit, examples):
-    with visit((html / PAGE).as_uri(), java_script_enabled=False) as seen:
-        table = seen.page.locator(".widget-fallback table").first
-        assert table.is_visible()
-        shown = np.array([float(text) for text in table.locator("td").all_inner_texts() if text])
-        assert np.allclose(shown, np.array(recomputed(examples[0])["weights"]).ravel(), atol=0.005 + 1e-9)
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from book_browser import HTML, built_pages
+from book_browser import HTML, axe_findings, built_pages
 from chromium_hands import Hands
 from figure_ways import ORACLES, WAYS
 from working import check, drag_all, press_all, read, root, strike_all, where
@@ -12,6 +12,8 @@ from working import check, drag_all, press_all, read, root, strike_all, where
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
 FIGURES = sorted(WAYS)
+NARROWEST = {"cav": 390}
+"""Figures that need more than the 360 pixels of a narrow phone."""
 LOOKS = """(one) => [one, one.parentElement, one.nextElementSibling, ...one.children].filter(Boolean).map((near) => {
   const [style, parts] = [getComputedStyle(near), ['outline', 'box-shadow', 'stroke', 'stroke-width', 'border-color']];
   return parts.map((name) => style.getPropertyValue(name)).join(' ');
@@ -42,7 +44,8 @@ def hands(visit: Callable, figure: str) -> Iterator[Callable[..., Hands]]:
     with_page = []
 
     def opened(finger: bool = False) -> Hands:
-        options = {"width": 390, "has_touch": True, "is_mobile": True} if finger else {}
+        narrow = {"width": NARROWEST.get(figure, 360), "has_touch": True, "is_mobile": True}
+        options = narrow if finger else {}
         options["reduced_motion"] = "reduce"  # what plays has tests of its own
         context = visit((HTML / ORACLES[figure].page).as_uri(), **options)
         with_page.append((context, context.__enter__()))
@@ -78,10 +81,71 @@ def test_figure_obeys_the_keys_and_shows_the_librarys_numbers(hands, figure):
 
 
 @pytest.mark.one_in(10)
-def test_figure_obeys_a_finger_and_shows_the_librarys_numbers(hands, figure):
+def test_figure_obeys_a_finger_on_a_narrow_phone_and_shows_the_librarys_numbers(hands, figure):
     engine = hands(finger=True)
     press_all(engine, figure)
     drag_all(engine, figure)
+    assert engine.page.locator(root(figure)).first.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
+    assert engine.page.evaluate("document.documentElement.scrollWidth") <= NARROWEST.get(figure, 360)
+
+
+SETTABLE = "select, input[type=range], input[type=radio], input[type=checkbox], [role=tab], button[aria-pressed]"
+VALUES = """([figure, css]) => [...figure.querySelectorAll(css)].map((one) => {
+  if (one.tagName === 'SELECT') return [...one.options].flatMap((option, i) => (option.disabled ? [] : [i]));
+  if (one.type !== 'range') return [null];
+  const [least, most, step] = [one.min, one.max, one.step].map((number) => Number(number) || 0);
+  const middle = least + (step || 1) * Math.round((most - least) / 2 / (step || 1));
+  return [least, middle, most];
+})"""
+"""For each control of a figure: its options, three places of a slider, or null where it is pressed."""
+
+SET = """([figure, css, place, value]) => {
+  const one = figure.querySelectorAll(css)[place];
+  if (!one || one.disabled || !one.checkVisibility({ visibilityProperty: true })) return false;
+  if (one.tagName === 'SELECT' && value >= one.options.length) return false; // another control has changed the list
+  if (value === null) one.click();
+  else {
+    one[one.tagName === 'SELECT' ? 'selectedIndex' : 'value'] = value;
+    for (const kind of ['input', 'change']) one.dispatchEvent(new Event(kind, { bubbles: true }));
+  }
+  return true;
+}"""
+
+
+@pytest.mark.one_in(30)
+@pytest.mark.parametrize("start", [0, -1], ids=["from the first values", "from the last values"])
+def test_every_value_of_every_control_shows_the_librarys_numbers(hands, figure, start):
+    engine = hands()
+    read(engine, figure)
+    element = engine.page.locator(root(figure)).first.element_handle()
+    controls = engine.page.evaluate(VALUES, [element, SETTABLE])
+    for place, values in enumerate(controls):
+        if values != [None]:
+            engine.page.evaluate(SET, [element, SETTABLE, place, values[start]])
+    for place, values in enumerate(controls):
+        for value in [*values, values[start]]:
+            if engine.page.evaluate(SET, [element, SETTABLE, place, value]):
+                ORACLES[figure].agrees(read(engine, figure))
+
+
+@pytest.mark.one_in(20)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_figure_passes_axe_after_its_presses(visit, figure, theme):
+    with visit((HTML / ORACLES[figure].page).as_uri(), theme=theme, width=390, reduced_motion="reduce") as seen:
+        engine = Hands(seen.page)
+        read(engine, figure)
+        for place in WAYS[figure].press:
+            engine.point(("move", *where(engine, figure, place)), ("down",), ("up",))
+        read(engine, figure)
+        assert axe_findings(seen.page, root(figure)) == []
+
+
+@pytest.mark.one_in(10)
+@pytest.mark.parametrize("page", sorted({oracle.page for oracle in ORACLES.values()}))
+def test_readers_without_scripts_get_a_table_a_list_or_a_picture(visit, page):
+    with visit((HTML / page).as_uri(), java_script_enabled=False) as seen:
+        stands = seen.page.locator(".widget-fallback").all()
+        assert stands and all(one.is_visible() and one.locator("td, li, path").count() for one in stands)
 
 
 @pytest.mark.one_in(10)

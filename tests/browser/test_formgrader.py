@@ -105,6 +105,7 @@ def scores(course: Course) -> dict[str, float]:
         return {submission.student.id: submission.score for submission in book.assignment_submissions(NAME)}
 
 
+@pytest.mark.slow
 def test_class_is_listed_with_the_scores_of_the_report(
     chromium: Browser, server: str, course: Course, report: Report
 ) -> None:
@@ -138,6 +139,7 @@ def test_gradebook_leads_to_each_submission(chromium: Browser, server: str, repo
         page.wait_for_selector("input.score")
 
 
+@pytest.mark.slow
 def test_submission_shows_the_panels_and_the_points(
     chromium: Browser, server: str, course: Course, report: Report
 ) -> None:
@@ -155,6 +157,7 @@ def test_submission_shows_the_panels_and_the_points(
         assert page.locator(f"input[id='{BY_HAND}']").get_attribute("class").find("needs_manual_grade") > 0
 
 
+@pytest.mark.slow
 def test_points_and_a_comment_given_in_the_browser_stay_when_all_is_graded_again(
     chromium: Browser, server: str, course: Course, report: Report
 ) -> None:

@@ -47,6 +47,7 @@ def test_task_is_done_in_the_box_of_its_chapter(visited):
     expect(page.get_by_role("button", name="✓ Done here: 04.scores")).to_be_focused()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visited", ["playground"], indirect=True)
 def test_every_cell_of_the_playground_runs_and_can_be_changed(visited):
     page = visited.page

@@ -45,6 +45,7 @@ def saved(visited, tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_saved_notebook_handed_in_earns_what_the_page_gave(visited, saved, tmp_path):
     answers = visited.page.evaluate("softlookupKept.read('in-page')")
     assert {task: answers[task]["verdict"] for task in ANSWERS} == dict.fromkeys(ANSWERS, "pass") | {

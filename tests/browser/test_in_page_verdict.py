@@ -84,6 +84,7 @@ def test_shapes_that_do_not_fit_are_said_with_the_names_of_the_line(ready):
     assert "! 6 raised an exception" in output
 
 
+@pytest.mark.slow
 def test_right_answer_shows_another_way_and_stays_while_the_reader_goes_on(visited):
     page = visited.page
     box = opened(page, "04.scores")
@@ -111,6 +112,7 @@ def test_right_answer_shows_another_way_and_stays_while_the_reader_goes_on(visit
     expect(box.get_by_role("button", name="Restore the answer that passed")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_right_answer_is_asked_about_and_a_wrong_choice_may_be_mended(visited):
     page = visited.page
     box = opened(page, "04.scores")
@@ -154,6 +156,7 @@ def test_python_begins_to_load_when_a_reader_comes_near_an_editor(visited, way):
     assert visited.complaints == []
 
 
+@pytest.mark.slow
 def test_bar_says_how_far_python_from_a_server_has_come_and_goes_when_it_is_there(server, visit):
     with visit(f"{server}{EXERCISES}", alone=True) as seen:
         _see_the_bar(seen.page)

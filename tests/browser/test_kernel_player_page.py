@@ -1,14 +1,13 @@
-"""The figure that plays a kernel, on a bare page: by hand, playing, without motion, small, with a reader's kernel."""
+"""The figure that plays a kernel, on a bare page: playing, without motion, with a reader's kernel."""
 
 import numpy as np
 import pytest
 from bare_page import BarePages
-from book_browser import axe_findings
 from chromium_hands import Hands
 from figure_ways import ORACLES
 from ipywidgets.embed import embed_data
 from playwright.sync_api import expect
-from working import drag_all, press_all, read, strike_all
+from working import read
 
 from softlookup.tiles import jit, tl
 from softlookup_course.widgets import KernelPlayer
@@ -34,34 +33,6 @@ def show(chromium, tmp_path, figure_of_the_chapter):
     pages = BarePages(chromium, tmp_path)
     yield lambda data=None, **options: pages.show(data or figure_of_the_chapter, ".kpl", **options)
     pages.close()
-
-
-def test_figure_obeys_mouse_and_keys_and_shows_the_librarys_numbers(show):
-    hands = Hands(show(hurried=True))
-    press_all(hands, "kpl")
-    drag_all(hands, "kpl")
-    strike_all(Hands(show(hurried=True)), "kpl")
-
-
-def test_figure_obeys_a_finger_on_a_narrow_phone(show):
-    page = show(viewport={"width": 360, "height": 800}, has_touch=True, is_mobile=True)
-    hands = Hands(page, finger=True)
-    press_all(hands, "kpl")
-    drag_all(hands, "kpl")
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
-
-
-@pytest.mark.parametrize("name", ["product", "softmax", "three-reads", "attention"])
-def test_every_kernel_is_right_at_its_first_and_last_steps(show, name):
-    page = show()
-    hands = Hands(page)
-    page.locator("select").select_option(name)
-    for tile in (0, page.locator("input[id$=tile]").get_attribute("max")):
-        page.locator("input[id$=tile]").fill(str(tile))
-        for step in ("0", "3", page.locator("input[id$=step]").get_attribute("max")):
-            page.locator("input[id$=step]").fill(step)
-            ORACLES["kpl"].agrees(read(hands, "kpl"))
-    assert page.locator(".kpl-on").is_disabled()
 
 
 def test_playing_ends_with_the_launch_and_says_only_the_last_step(show):
@@ -91,16 +62,6 @@ def test_tiles_fly_unless_the_reader_wants_no_motion(show, motion):
     ORACLES["kpl"].agrees(read(Hands(page), "kpl"))
 
 
-def test_link_sets_kernel_tile_and_step(show):
-    page = show(address="?set=kernel:attention,tile:2,step:7#figure")
-    shown = read(Hands(page), "kpl")
-    assert (shown["kernel"], shown["tile"], shown["step"]) == ("attention", 64, 7)
-    ORACLES["kpl"].agrees(shown)
-    assert page.evaluate("softlookupSettings(document.querySelector('.kpl').parentElement)") == (
-        "?set=kernel:attention,tile:2,step:7"
-    )
-
-
 def test_readers_kernel_has_no_choice_of_kernels_and_its_text(show):
     x = np.arange(100, dtype=np.float32)
     figure = KernelPlayer.of(doubled, (4,), x, np.zeros_like(x), 100, BLOCK=32)
@@ -111,12 +72,3 @@ def test_readers_kernel_has_no_choice_of_kernels_and_its_text(show):
     expect(page.locator(".kpl-now")).to_have_text("Program 3 of 0–3 writes 16 bytes to y.")
     page.locator("summary").click()
     expect(page.locator(".kpl-text")).to_contain_text("tl.store(y + at, 2 * tl.load(x + at, mask=at < n)")
-
-
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_figure_passes_axe(show, theme):
-    page = show(theme=theme)
-    page.locator("summary").click()
-    page.locator(".kpl-on").click()
-    assert axe_findings(page, ".kpl") == []

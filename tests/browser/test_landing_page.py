@@ -3,26 +3,21 @@
 import re
 from contextlib import contextmanager
 
-import numpy as np
 import pytest
 from bare_page import HURRY
-from book_browser import AXE, axe_findings, shifted
+from book_browser import AXE, shifted
 from oracles import widget_state
 from playwright.sync_api import expect
 
 from benchmarks.site.weights import LIMIT_SHIFT
 from benchmarks.site.weights import visit as visit_weighed
-from softlookup import reference
 from softlookup.live import rounded
 from softlookup.model import load_translator
 from softlookup_course.browser import PATIENCE_MS
-from softlookup_course.widgets.first_lookup import TAUS
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
 PAGE = "book/index.html"
-K = np.array([(1, 1), (0.5, 2), (3, -0.9)])
-QUERIES = {"lemon": (3, -0.9), "orange": (2, 1), "pear": (0.6, 1.6), "lime": (2.5, -1)}
 SHOWN = """root => ({
   asked: root.dataset.asked, tau: +root.dataset.tau,
   numbers: [...root.querySelectorAll('.fst-number')].map((one) => +one.textContent),
@@ -36,45 +31,12 @@ def figure(stands):
     assert stands.complaints == []
 
 
-@pytest.mark.slow
-def test_every_word_and_temperature_shows_the_librarys_weights(figure):
-    for name, query in QUERIES.items():
-        figure.get_by_role("button", name=name).click()
-        for place, tau in enumerate(TAUS):
-            figure.locator("input[type=range]").fill(str(place))
-            seen = figure.evaluate(SHOWN)
-            assert (seen["asked"], seen["tau"]) == (name, tau)
-            expected = reference.soft_lookup(np.array([query]), K, np.eye(3), tau)[0]
-            np.testing.assert_allclose(seen["bars"], 100 * expected, atol=1e-3)
-            np.testing.assert_allclose(seen["numbers"], expected, atol=0.005 + 1e-9)
-
-
 def test_figure_begins_with_a_word_that_the_dictionary_has_not(figure):
     assert figure.evaluate(SHOWN)["numbers"] == [0.1, 0.1, 0.8]
     assert "no orange: KeyError" in figure.locator(".fst-hard").inner_text()
     assert "0.80 citron + 0.10 pomme + 0.10 banane" in figure.locator(".fst-soft").inner_text()
     figure.get_by_role("button", name="lemon").click()
     assert figure.locator(".fst-hard").inner_text() == "A dictionary has lemon: citron."
-
-
-def test_figure_is_worked_from_the_keyboard(figure):
-    slider = figure.locator("input[type=range]")
-    slider.press("Home")
-    assert figure.evaluate(SHOWN)["tau"] == 0
-    assert "hard lookup" in slider.get_attribute("aria-valuetext")
-    slider.press("ArrowRight")
-    assert figure.evaluate(SHOWN)["tau"] == TAUS[1]
-    figure.get_by_role("button", name="pear").press("Enter")
-    assert figure.get_by_role("button", name="pear").get_attribute("aria-pressed") == "true"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_figure_passes_axe_at_both_ends(html, visit, theme):
-    with visit((html / PAGE).as_uri(), theme=theme, width=390) as seen:
-        for place in (0, len(TAUS) - 1):
-            seen.page.locator(".fst input[type=range]").fill(str(place))
-            assert axe_findings(seen.page, ".fst") == []
 
 
 DONE = "() => document.querySelector('.aln[data-playing=false]')?.dataset.written === '%d'"
@@ -166,17 +128,6 @@ def test_word_shows_its_lines_by_keyboard_and_escape_lets_go(opening, translatio
         assert lines(seen.figure) == [*range(len(translation["lines"]))]
 
 
-@pytest.mark.slow
-def test_word_shows_its_lines_by_finger(opening, translation):
-    with opening(width=390, has_touch=True, is_mobile=True) as seen:
-        chaise = seen.figure.get_by_role("button", name="chaise")
-        chaise.tap()
-        row = translation["target"].index("chaise")
-        assert lines(seen.figure) == [i for i, line in enumerate(translation["lines"]) if line["row"] == row]
-        chaise.tap()
-        assert lines(seen.figure) == [*range(len(translation["lines"]))]
-
-
 def test_reader_who_wants_no_motion_sees_the_end_at_once(html, visit, translation):
     with visit((html / PAGE).as_uri(), reduced_motion="reduce") as seen:
         figure = seen.page.locator(".aln")
@@ -185,16 +136,6 @@ def test_reader_who_wants_no_motion_sees_the_end_at_once(html, visit, translatio
             str(len(translation["target"])),
         ]
         assert lines(figure) == [*range(len(translation["lines"]))]
-
-
-def test_reader_without_scripts_sees_a_still_picture(html, visit, translation):
-    with visit((html / PAGE).as_uri(), java_script_enabled=False) as seen:
-        picture = seen.page.locator(".aln-still")
-        for side, words in enumerate((translation["source"], translation["target"])):
-            assert picture.locator("ul").nth(side).locator("li").all_inner_texts() == words
-        assert picture.locator("path").count() == len(translation["lines"])
-        assert picture.locator("svg").is_visible()
-        assert seen.page.get_by_role("link", name="Try your own sentence").get_attribute("href") == "live.html"
 
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
@@ -295,11 +236,6 @@ def test_verdict_is_a_real_one_and_leads_to_its_section(html, visit):
         with seen.page.context.expect_page() as coming:
             panel.get_by_role("link").first.click()
         coming.value.wait_for_url("**/book/04_one_head.html#one-head-mix")
-
-
-def test_page_without_scripts_shows_the_figures_numbers(html, visit):
-    with visit((html / PAGE).as_uri(), java_script_enabled=False) as seen:
-        assert "0.80 citron + 0.10 pomme + 0.10 banane" in seen.page.locator(".widget-fallback table").inner_text()
 
 
 def test_page_loads_no_formulas_and_no_other_heavy_script(html, visit):

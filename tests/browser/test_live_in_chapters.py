@@ -116,6 +116,7 @@ def test_order_translates_with_and_without_positions(opened, translator):
             assert figure.locator(".lvm-state").inner_text() == "They differ."
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_loss_is_the_cross_entropy_of_each_label(opened, translator):
     english, french = "A girl reads a red book.", "Une fille lit un gros livre bleu."

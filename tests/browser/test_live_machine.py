@@ -132,12 +132,14 @@ def test_thumbnail_opens_by_mouse_key_and_finger(standing):
     expect(figure.locator(".lvm-bar[data-at]")).to_have_attribute("data-at", "7")
 
 
+@pytest.mark.slow
 def test_picture_of_another_sentence_has_the_librarys_numbers(standing):
     translated(standing, POOL)
     check_thumbnails(standing, POOL)
     check_stream(standing, POOL, -1)
 
 
+@pytest.mark.slow
 def test_weight_of_the_stored_translation_is_computed_when_asked(html, visit):
     with visit((html / PAGE).as_uri(), reduced_motion="reduce") as seen:
         figure = seen.page.locator(".lvm")

@@ -187,6 +187,7 @@ def test_page_loads_weights_when_asked_and_translates(live, translator):
     assert len([address for address in live.requests if "weights.js" in address]) == 1
 
 
+@pytest.mark.slow
 def test_what_is_chosen_during_a_translation_is_translated_after_it(live, translator):
     first, second = live.figure.locator(".lvm-examples").first.get_by_role("button").all()[:2]
     words = second.inner_text()
@@ -302,6 +303,7 @@ def test_figure_passes_axe_at_phone_width(html, visit, theme):
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.slow
 def test_characters_that_the_model_has_never_seen_are_named(standing):
     figure = translated(standing, "A man in a 北京 café.")
     expect(figure.locator(".lvm-missed")).to_contain_text("has never seen 北, 京")

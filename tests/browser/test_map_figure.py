@@ -1,34 +1,21 @@
-"""The map in chapter 1: its numbers are the model's, the path can be followed, and every way to operate it works."""
+"""The map in chapter 1: its numbers are the model's, its path can be followed, and its lines meet its boxes."""
 
 import re
 
 import pytest
-from book_browser import axe_findings, begin_again
+from book_browser import begin_again
+from chromium_hands import Hands
+from figure_ways import ORACLES
+from working import read
 
 from softlookup.model import load_translator
-from softlookup_course.widgets.machine_map import NORMS, compute
+from softlookup_course.widgets.machine_map import compute
 from softlookup_course.widgets.machine_parts import PARTS
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
 PAGE = "book/01_motivation.html"
 SLUGS = [part.slug for part in PARTS]
-EVERY_WEIGHT = """(figure, slug) => {
-  const button = (name) => figure.querySelector(`button[aria-label='${name}']`);
-  figure.querySelector(`[data-slug=${slug}]`).dispatchEvent(new MouseEvent('click', { bubbles: true }));
-  while (!button('previous word').disabled) button('previous word').click();
-  const texts = (css) => [...figure.querySelectorAll(css)].map((one) => one.innerText);
-  const found = [];
-  for (;;) {
-    found.push([...figure.querySelectorAll('.slm-layers button')].map((_, i) => {
-      figure.querySelectorAll('.slm-layers button')[i].click();
-      const numbers = texts('.slm-number');
-      return texts('.slm-label').map((label, j) => [label, numbers[j]]);
-    }));
-    if (button('next word').disabled) return found;
-    button('next word').click();
-  }
-}"""
 WHOLE_WALK = """(figure) => {
   const written = [];
   for (let step = 0; step < 400; step += 1) {
@@ -61,37 +48,6 @@ def go(figure, slug, layer=None, forward=0):
         figure.get_by_role("button", name="next word", exact=True).click()
 
 
-def rows(figure):
-    """The rows of the panel: label and number."""
-    labels, numbers = figure.locator(".slm-label"), figure.locator(".slm-number")
-    return list(zip(labels.all_inner_texts(), map(plain, numbers.all_inner_texts()), strict=True))
-
-
-def plain(text):
-    return text.replace("−", "-").replace(",", "")
-
-
-def agree(shown, names, numbers):
-    assert [label for label, _ in shown] == list(names)
-    for (label, text), number in zip(shown, numbers, strict=True):
-        assert abs(float(text) - number) <= 0.005 + 1e-9, (label, text, number)
-
-
-@pytest.mark.slow
-def test_every_weight_of_every_layer_and_word_is_the_models(figure, translator):
-    for index in range(figure.locator("select option").count()):
-        sentence = figure.locator("select option").nth(index).inner_text()
-        expected = compute(translator, sentence)
-        figure.locator("select").select_option(index=index)
-        for slug, weights in expected["weights"].items():
-            seen = figure.evaluate(EVERY_WEIGHT, slug)
-            assert [len(row) for row in seen] == [translator.model.config.n_layers] * len(weights[0])
-            for row, layers in enumerate(seen):
-                names = expected["target"][: row + 1] if slug == "masked-attention" else expected["source"]
-                for layer, shown in enumerate(layers):
-                    agree([(label, plain(text)) for label, text in shown], names, weights[layer][row][: len(names)])
-
-
 def test_there_is_a_button_for_each_layer_and_the_map_says_how_many(figure, translator):
     layers = translator.model.config.n_layers
     go(figure, "cross-attention")
@@ -99,38 +55,20 @@ def test_there_is_a_button_for_each_layer_and_the_map_says_how_many(figure, tran
     assert figure.locator(".slm-times").all_inner_texts() == [f"× {layers} layers"] * 2
 
 
-def test_the_next_word_has_the_models_probabilities_at_every_step(figure, translator):
-    expected = compute(translator, figure.locator("select option").first.inner_text())
-    go(figure, "distribution")
-    for step in range(len(expected["target"]) - 1):
-        agree(rows(figure), expected["best"][step], expected["probabilities"][step])
-        assert f"“{expected['best'][step][0]}” gets" in figure.locator(".slm-said").inner_text()
-        if step < len(expected["target"]) - 2:
-            figure.get_by_role("button", name="next word", exact=True).click()
-    assert figure.get_by_role("button", name="next word", exact=True).is_disabled()
-
-
-def test_vectors_ids_and_lengths_are_the_models(figure, translator):
-    expected = compute(translator, figure.locator("select option").first.inner_text())
-    go(figure, "source")
-    assert rows(figure) == [(n, str(i)) for n, i in zip(expected["source"], expected["source_ids"], strict=True)]
-    for slug in ("embedding", "positions", "memory"):
-        go(figure, slug)
-        agree(rows(figure), [f"number {i}" for i in range(1, 5)], expected["vectors"][slug][1])
-    go(figure, "residual")
-    lengths = [state[1] for state in expected["lengths"]["residual"]]
-    agree(rows(figure), ["before layer 1", *(f"after layer {i}" for i in range(1, len(lengths)))], lengths)
-    go(figure, "feed-forward")
-    hidden = translator.model.config.d_hidden
-    assert rows(figure) == [
-        (f"layer {i + 1}", f"{counts[1]} of {hidden}") for i, counts in enumerate(expected["active"]["feed-forward"])
-    ]
-    for slug, layers in expected["norms"].items():
-        if slug in NORMS["encoder"]:
-            go(figure, slug, layer=len(layers) - 1 if len(layers) > 1 else None)
-            agree(rows(figure), ["before the norm", "after the norm"], [lengths[1] for lengths in layers[-1]])
-    go(figure, "scores")
-    agree(rows(figure), expected["best"][0], expected["logits"][0])
+@pytest.mark.slow
+def test_every_stop_of_the_path_and_every_layer_show_the_models_numbers(figure):
+    engine = Hands(figure.page)
+    for index in range(figure.locator("select option").count()):
+        figure.locator("select").select_option(index=index)
+        figure.locator(f"[data-slug={SLUGS[0]}]").click()
+        while "From the start" not in figure.locator(".slm-next").inner_text():
+            figure.locator(".slm-next").click()
+            ORACLES["slm"].agrees(read(engine, "slm"))
+        for slug in SLUGS:
+            go(figure, slug)
+            for layer in figure.locator(".slm-layers button:visible").all():
+                layer.click()
+                ORACLES["slm"].agrees(read(engine, "slm"))
 
 
 def test_arrow_keys_follow_the_path_and_change_the_word(figure):
@@ -181,6 +119,7 @@ def test_next_walks_the_path_and_writes_the_whole_sentence(figure, translator):
     assert figure.locator("[aria-current=step]").get_attribute("data-slug") == SLUGS[0]
 
 
+@pytest.mark.slow
 def test_each_part_says_what_it_does_and_where_it_is_taught(figure):
     for place, part in enumerate(PARTS, start=1):
         go(figure, part.slug)
@@ -194,6 +133,7 @@ def test_each_part_says_what_it_does_and_where_it_is_taught(figure):
     assert figure.locator(".slm-live").get_attribute("aria-live") == "polite"
 
 
+@pytest.mark.slow
 def test_parameters_on_the_map_sum_to_the_models(figure, translator):
     total = 0
     for part in PARTS:
@@ -223,30 +163,6 @@ def test_path_leads_upwards_and_each_norm_stands_below_its_sublayer(figure):
     assert figure.locator(".slm-wire-stream").count() == 2
     sublayers = [part for part in PARTS if part.block and part.name not in ("Norm", "Residual stream")]
     assert figure.locator(".slm-wire-sum").count() == len(sublayers)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_part_passes_axe(html, visit, theme):
-    with visit((html / PAGE).as_uri(), theme=theme) as seen:
-        figure = seen.page.locator(".slm").first
-        for slug in ("source", "self-attention", "residual", "target", "cross-attention", "distribution"):
-            go(figure, slug)
-            assert axe_findings(seen.page, ".slm") == []
-
-
-@pytest.mark.slow
-def test_a_tap_on_a_phone_shows_the_part(html, visit):
-    with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
-        figure = seen.page.locator(".slm").first
-        figure.locator("[data-slug=cross-attention]").tap()
-        assert "Cross-attention" in figure.locator(".slm-name").inner_text()
-
-
-def test_readers_without_scripts_get_the_list_of_parts(html, visit):
-    with visit((html / PAGE).as_uri(), java_script_enabled=False) as seen:
-        names = seen.page.locator(".widget-fallback ol li strong").all_inner_texts()
-        assert names == [part.name for part in PARTS]
 
 
 @pytest.mark.slow

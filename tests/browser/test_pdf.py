@@ -56,6 +56,7 @@ def addresses(reader: pypdf.PdfReader) -> list[str]:
     return [str(note["/A"]["/URI"]) for note in notes if "/URI" in note.get("/A", {})]
 
 
+@pytest.mark.slow
 def test_pdf_of_a_chapter_is_whole(chapter, texts, volume):
     text = squeezed("".join(texts))
     outline = [squeezed(title) for title in titles(chapter.outline)]
@@ -70,6 +71,7 @@ def test_pdf_of_a_chapter_is_whole(chapter, texts, volume):
     assert squeezed(unescape(last)) in text
 
 
+@pytest.mark.slow
 def test_pdf_pages_are_a4_numbered_tagged_and_named(chapter, texts):
     sides = [float(side) for page in chapter.pages for side in page.mediabox[2:]]
     assert sides == pytest.approx(PAPER_PT * len(chapter.pages), abs=2)
@@ -154,6 +156,7 @@ def test_letters_that_come_late_change_no_formula(chromium, html, volume, slow_l
     assert BeautifulSoup(late, "html.parser") == BeautifulSoup(volume.pieces[0].html, "html.parser")
 
 
+@pytest.mark.slow
 def test_pdf_of_a_chapter_leads_to_the_whole_book_and_to_no_folder(chapter):
     notes = [note.get_object() for page in chapter.pages for note in page.get("/Annots", [])]
     away = [note["/A"] for note in notes if note.get("/A", {}).get("/S") == "/GoToR"]

@@ -42,6 +42,7 @@ def test_every_slide_fits(folder: Path, chromium: Browser) -> None:
     assert high == []
 
 
+@pytest.mark.slow
 def test_slides_are_printed_each_on_a_page(folder: Path) -> None:
     pypdf = pytest.importorskip("pypdf")
     pages = pypdf.PdfReader(folder / f"{NAME}.pdf").pages

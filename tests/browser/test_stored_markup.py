@@ -173,6 +173,7 @@ def test_feedback_page_runs_nothing_even_where_an_answer_was_not_cleaned(
         assert TRACE not in page.title() and seen.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["submission", f"manage_submissions/{NAME}", f"gradebook/{NAME}/{NAME}"])
 def test_formgrader_runs_nothing_that_a_student_wrote(
     chromium: Browser, server: str, course: Course, place: str

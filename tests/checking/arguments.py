@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import torch
 
 from softlookup_inside.asking.case import Arrays, Case
 from softlookup_judge.data.compare import same
@@ -20,7 +21,7 @@ from softlookup_judge.judging.questions import HOME_SEED, draw
 USUAL = (0, 1, None, True, False, 0.5)
 """Values that somebody takes for granted."""
 
-MOST_S = 2.0
+MOST_S = 1.0
 """Seconds for the right answer to a question with a replaced argument: it may be a loop over a number gone wrong."""
 
 Replacement = Callable[[Case], Any]
@@ -125,3 +126,4 @@ def _in_time() -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        torch.set_grad_enabled(True)  # an alarm that falls into the beginning of ``no_grad`` leaves it switched off

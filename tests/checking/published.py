@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.strangers import ANSWERS, StrangerAnswer, read_answers, submitted
 from softlookup_judge import CheckResult, check, get_task, tasks
 from softlookup_judge.authoring import assignments, find_root, read_solution, solution_cells
 from softlookup_judge.checking.catalogue import CHAPTERS
@@ -81,6 +82,22 @@ RIGHT = {
     for chapter in sorted(CHAPTERS)
     for task_id, answers in import_module(f"right_answers_{chapter:02d}").RIGHT.items()
 }
+
+
+@cache
+def strangers() -> dict[str, list[StrangerAnswer]]:
+    """Right answers to the published variants among those that people wrote for the benchmark, by task."""
+    right: dict[str, list[StrangerAnswer]] = {}
+    for each in read_answers([ANSWERS]):
+        if each.right and not each.variant:
+            right.setdefault(each.task, []).append(each)
+    return right
+
+
+@cache
+def right_answers(task_id: str) -> list[Any]:
+    """All right answers to a task that are written in other ways than the published one."""
+    return [*RIGHT[task_id], *(submitted(each) for each in strangers().get(task_id, ()))]
 
 
 def constant_variants(task):

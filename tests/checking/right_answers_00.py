@@ -14,11 +14,6 @@ import torch
 import torch.nn.functional as F
 
 
-# 00.shapes
-def shapes_pencil():
-    return [5, 2]
-
-
 def shapes_torch_size():
     return torch.empty(5, 3).matmul(torch.empty(3, 4)).matmul(torch.empty(2, 4).mT).shape
 
@@ -41,20 +36,9 @@ def product_tensor():
     return torch.tensor([[1, 2, 0], [3, 1, 2]]) @ torch.tensor([[2, 1], [0, 3], [1, 4]])
 
 
-def product_sums():
-    a, b = [[1, 2, 0], [3, 1, 2]], [[2, 1], [0, 3], [1, 4]]
-    return [[sum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*b, strict=True)] for row in a]
-
-
 def product_rows_mixed():
     b = np.array([[2.0, 1], [0, 3], [1, 4]])
     return np.stack([1 * b[0] + 2 * b[1], 3 * b[0] + b[1] + 2 * b[2]])
-
-
-# 00.shares
-def shares_numpy(counts):
-    counts = counts.numpy()
-    return counts / counts.sum(axis=-1, keepdims=True)
 
 
 def shares_unsqueezed(counts):
@@ -81,24 +65,9 @@ def error_mse_loss(predicted, target):
     return F.mse_loss(predicted, target[:, None])
 
 
-def error_dot(predicted, target):
-    off = predicted.flatten() - target
-    return off @ off / off.numel()
-
-
 def error_loop_noisy(predicted, target):
     warnings.warn("slow", stacklevel=1)
     return sum((p[0] - t) ** 2 for p, t in zip(predicted, target, strict=True)) / len(target)
-
-
-def error_expanded(predicted, target):
-    p, t = predicted.squeeze(-1).double(), target.double()
-    return (p * p).mean() - 2 * (p * t).mean() + (t * t).mean()
-
-
-# 00.softmax
-def softmax_pencil():
-    return [[0.13, 0.25, 0.63], [0.38, 0.13, 0.5]]
 
 
 def softmax_fractions():
@@ -111,22 +80,6 @@ def softmax_torch():
 
 def softmax_rounded_down():
     return ((0.12, 0.25, 0.62), (0.37, 0.12, 0.5))
-
-
-# 00.cross-entropy
-def entropy_torch(logits, target):
-    return F.cross_entropy(logits, target)
-
-
-def entropy_numpy(logits, target):
-    u = logits.numpy().astype(np.float64)
-    p = np.exp(u) / np.exp(u).sum(axis=1, keepdims=True)
-    return -np.log(np.take_along_axis(p, target.numpy()[:, None], axis=1)).mean()
-
-
-def entropy_gather(logits, target):
-    picked = logits.gather(1, target[:, None])[:, 0]
-    return (logits.logsumexp(1) - picked).mean()
 
 
 def entropy_lists(logits, target):
@@ -145,11 +98,6 @@ def slope_pencil():
     return 30
 
 
-def slope_autograd():
-    w = torch.tensor(2.0, requires_grad=True)
-    return torch.autograd.grad((w * 3 - 1) ** 2, w)[0]
-
-
 def slope_expanded():
     w, x, t = 2, 3, 1
     return 2 * w * x**2 - 2 * x * t
@@ -158,13 +106,6 @@ def slope_expanded():
 # 00.gradient
 def gradient_einsum(x, w, y):
     return np.einsum("bd,b->d", x, x @ w - y) * 2 / x.shape[0]
-
-
-def gradient_loops(x, w, y):
-    slope = np.zeros_like(w)
-    for row, target in zip(x, y, strict=True):
-        slope += 2 * (row @ w - target) * row
-    return slope / len(x)
 
 
 def gradient_row_vector(x, w, y):
@@ -184,14 +125,6 @@ def turned_contiguous(x):
     return x.permute(0, 2, 1).contiguous()
 
 
-def turned_numpy(x):
-    return np.swapaxes(x.numpy(), 1, 2)
-
-
-def turned_stacked(x):
-    return torch.stack([x[:, :, d] for d in range(x.shape[2])], dim=1)
-
-
 # 00.descent
 def descent_by_hand(w, x, y, rate):
     for _ in range(2):
@@ -206,15 +139,6 @@ def descent_functional(w, x, y, rate):
     return w
 
 
-def descent_parameter(w, x, y, rate):
-    leaf = torch.nn.Parameter(w.clone())
-    for _ in range(2):
-        leaf.grad = None
-        F.mse_loss(x @ leaf, y).backward()
-        leaf.data -= rate * leaf.grad
-    return leaf
-
-
 def descent_numpy(w, x, y, rate):
     w, x, y = (tensor.numpy().astype(np.float64) for tensor in (w, x, y))
     w = w - rate * 2 * x.T @ (x @ w - y) / len(y)
@@ -222,14 +146,14 @@ def descent_numpy(w, x, y, rate):
 
 
 RIGHT = {
-    "00.shapes": [shapes_pencil, shapes_torch_size, shapes_tuple_of_floats, shapes_array_noisy],
-    "00.product": [product_pencil, product_tensor, product_sums, product_rows_mixed],
-    "00.shares": [shares_numpy, shares_unsqueezed, shares_transposed, shares_lists],
-    "00.error": [error_mse_loss, error_dot, error_loop_noisy, error_expanded],
-    "00.softmax": [softmax_pencil, softmax_fractions, softmax_torch, softmax_rounded_down],
-    "00.cross-entropy": [entropy_torch, entropy_numpy, entropy_gather, entropy_lists, entropy_one_hot],
-    "00.slope": [slope_pencil, slope_autograd, slope_expanded],
-    "00.gradient": [gradient_einsum, gradient_loops, gradient_row_vector, gradient_mean_tensor],
-    "00.transpose": [turned_mt, turned_contiguous, turned_numpy, turned_stacked],
-    "00.descent": [descent_by_hand, descent_functional, descent_parameter, descent_numpy],
+    "00.shapes": [shapes_torch_size, shapes_tuple_of_floats, shapes_array_noisy],
+    "00.product": [product_pencil, product_tensor, product_rows_mixed],
+    "00.shares": [shares_unsqueezed, shares_transposed, shares_lists],
+    "00.error": [error_mse_loss, error_loop_noisy],
+    "00.softmax": [softmax_fractions, softmax_torch, softmax_rounded_down],
+    "00.cross-entropy": [entropy_lists, entropy_one_hot],
+    "00.slope": [slope_pencil, slope_expanded],
+    "00.gradient": [gradient_einsum, gradient_row_vector, gradient_mean_tensor],
+    "00.transpose": [turned_mt, turned_contiguous],
+    "00.descent": [descent_by_hand, descent_functional, descent_numpy],
 }

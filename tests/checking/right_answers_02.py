@@ -15,11 +15,6 @@ import torch
 VALUES = np.array([[-2.0, -1.0], [2.0, -1.5], [0.5, 2.0]])
 
 
-# 02.hard-lookup
-def price_get(prices, name, otherwise):
-    return prices.get(name, otherwise)
-
-
 def price_caught(prices, name, otherwise):
     try:
         return prices[name]
@@ -52,15 +47,6 @@ def store_torch(asked, orders):
     return (torch.as_tensor(asked).unsqueeze(1) == torch.as_tensor(orders)).float()
 
 
-def store_places(asked, orders):
-    place = {int(order): i for i, order in enumerate(orders)}
-    table = np.zeros((len(asked), len(orders)), dtype=int)
-    for t, number in enumerate(asked.tolist()):
-        if number in place:
-            table[t, place[number]] = 1
-    return table
-
-
 # 02.by-hand
 def by_hand_rounded():
     return [0.1 * -2 + 0.2 * 2 + 0.7 * 0.5, 1.0]
@@ -75,18 +61,8 @@ def by_hand_tensor():
     return torch.tensor([[0.1, 0.2, 0.7]]).double().matmul(torch.from_numpy(VALUES))[0]
 
 
-# 02.mix
-def mix_einsum(amounts, values):
-    return np.einsum("ts,sw->tw", amounts, values) / amounts.sum(1)[:, None]
-
-
 def mix_average(amounts, values):
     return [np.average(values, axis=0, weights=row) for row in amounts]
-
-
-def mix_torch(amounts, values):
-    a = torch.from_numpy(amounts).double()
-    return torch.nn.functional.normalize(a, p=1, dim=-1, eps=0.0) @ torch.from_numpy(values)
 
 
 def mix_loops_noisy(amounts, values):
@@ -98,27 +74,6 @@ def mix_loops_noisy(amounts, values):
     return made
 
 
-# 02.similarity
-def similarity_units(q, k):
-    def unit(x):
-        length = np.sqrt((x * x).sum(-1, keepdims=True))
-        return np.divide(x, length, out=np.zeros_like(x), where=length > 0)
-
-    return unit(q) @ unit(k).T
-
-
-def similarity_small_number(q, k):
-    return np.einsum("th,sh->ts", q, k) / np.outer(*(np.linalg.norm(x, axis=1) + 1e-8 for x in (q, k)))
-
-
-def similarity_loops(q, k):
-    def cosine(a, b):
-        lengths = math.hypot(*a) * math.hypot(*b)
-        return float(a @ b) / lengths if lengths else 0.0
-
-    return [[cosine(a, b) for b in k] for a in q]
-
-
 def similarity_torch_float(q, k):
     q, k = torch.from_numpy(q).float(), torch.from_numpy(k).float()
     return torch.nn.functional.normalize(q, dim=-1) @ torch.nn.functional.normalize(k, dim=-1).mT
@@ -128,18 +83,6 @@ def similarity_nan_to_zero(q, k):
     with np.errstate(invalid="ignore"):
         cosines = q @ k.T / np.linalg.norm(q, axis=1)[:, None] / np.linalg.norm(k, axis=1)
     return np.nan_to_num(cosines)
-
-
-# 02.weights
-def weights_max_first(scores, tau):
-    e = np.exp((scores - scores.max(axis=-1, keepdims=True)) / tau)
-    return e / e.sum(axis=-1, keepdims=True)
-
-
-def weights_torch(scores, tau):
-    u = torch.from_numpy(scores) / tau
-    e = (u - u.amax(-1, True)).exp()
-    return e / e.sum(-1, True)
 
 
 def weights_by_ratios(scores, tau):
@@ -155,22 +98,6 @@ def weights_powers_of_two(scores, tau):
 def weights_float32_list(scores, tau):
     u = torch.tensor(scores.tolist()) / tau
     return torch.exp(u - u.amax(dim=-1, keepdim=True) - torch.log(torch.exp(u - u.amax(-1, True)).sum(-1, True)))
-
-
-# 02.lookup
-def lookup_loops(q, k, v):
-    answers = []
-    for query in q:
-        scores = [float(query @ key) / 0.5 for key in k]
-        top = max(scores)
-        e = [math.exp(score - top) for score in scores]
-        answers.append(sum(x / sum(e) * value for x, value in zip(e, v, strict=True)))
-    return answers
-
-
-def lookup_torch(q, k, v):
-    q, k, v = (torch.from_numpy(array) for array in (q, k, v))
-    return torch.softmax(2 * q @ k.mT, dim=-1) @ v
 
 
 def lookup_einsum(q, k, v):
@@ -217,15 +144,6 @@ def lead_torch(n_keys, share):
     return (torch.logit(torch.tensor(share, dtype=torch.float64)) + math.log(n_keys - 1)) / 2
 
 
-def lead_searched(n_keys, share):
-    low, high = -60.0, 60.0
-    for _ in range(200):
-        middle = (low + high) / 2
-        e = math.exp(middle / 0.5)
-        low, high = (middle, high) if e / (e + n_keys - 1) < share else (low, middle)
-    return low
-
-
 # 02.analogy
 def analogy_units(table, a, b, c):
     target = table[a] - table[b] + table[c]
@@ -255,20 +173,14 @@ def analogy_torch(table, a, b, c):
 
 
 RIGHT = {
-    "02.hard-lookup": [price_get, price_caught, price_loop_noisy, price_of_a_copy],
-    "02.store": [store_loops, store_booleans, store_torch, store_places],
+    "02.hard-lookup": [price_caught, price_loop_noisy, price_of_a_copy],
+    "02.store": [store_loops, store_booleans, store_torch],
     "02.by-hand": [by_hand_rounded, by_hand_fractions, by_hand_tensor],
-    "02.mix": [mix_einsum, mix_average, mix_torch, mix_loops_noisy],
-    "02.similarity": [
-        similarity_units,
-        similarity_small_number,
-        similarity_loops,
-        similarity_torch_float,
-        similarity_nan_to_zero,
-    ],
-    "02.weights": [weights_max_first, weights_torch, weights_by_ratios, weights_powers_of_two, weights_float32_list],
-    "02.lookup": [lookup_loops, lookup_torch, lookup_einsum, lookup_float32],
+    "02.mix": [mix_average, mix_loops_noisy],
+    "02.similarity": [similarity_torch_float, similarity_nan_to_zero],
+    "02.weights": [weights_by_ratios, weights_powers_of_two, weights_float32_list],
+    "02.lookup": [lookup_einsum, lookup_float32],
     "02.limit": [limits_very_cold, limits_loops, limits_torch],
-    "02.lead": [lead_written_out, lead_torch, lead_searched],
+    "02.lead": [lead_written_out, lead_torch],
     "02.analogy": [analogy_units, analogy_loops, analogy_torch],
 }

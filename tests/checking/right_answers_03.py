@@ -4,8 +4,6 @@ Every one of them has to pass: loops, regular expressions and their absence, num
 round, tuples for lists, other kinds of dictionary.
 """
 
-import itertools
-import math
 import re
 from collections import Counter, OrderedDict, defaultdict
 from itertools import pairwise
@@ -17,32 +15,12 @@ import torch.nn.functional as F
 SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
 
 
-# 03.words
-def words_by_loop(text):
-    tokens, word = [], ""
-    for character in text:
-        if character.isalnum():
-            word += character
-            continue
-        if word:
-            tokens.append(word)
-            word = ""
-        if not character.isspace():
-            tokens.append(character)
-    return tokens + [word] if word else tokens
-
-
 def words_tuple_of_matches(text):
     return tuple(match[0] for match in re.finditer(r"[^\W_]+|[^\w\s]", text, re.UNICODE))
 
 
 def words_spaced_out(text):
     return "".join(c if c.isalnum() or c.isspace() else f" {c} " for c in text).split()
-
-
-def words_from_behind(text):
-    """A text reversed, cut, and turned round again."""
-    return [token[::-1] for token in re.findall(r"\w+|[^\w\s]", text[::-1])][::-1]
 
 
 # 03.vocabulary
@@ -106,12 +84,6 @@ def pad_torch(sequences, pad_id):
     return ids, torch.arange(ids.shape[1]) < torch.tensor([len(row) for row in rows])[:, None]
 
 
-def pad_zipped(sequences, pad_id):
-    columns = list(itertools.zip_longest(*sequences, fillvalue=None))
-    ids = np.array([[pad_id if i is None else i for i in column] for column in columns]).T
-    return ids, np.array([[i is not None for i in column] for column in columns]).T
-
-
 # 03.pair-counts
 def counts_counter(words):
     counts = Counter()
@@ -164,23 +136,6 @@ def merge_recursive(symbols, pair):
     return [symbols[0], *merge_recursive(symbols[1:], pair)]
 
 
-# 03.bpe
-def bpe_sorted(words, n_merges):
-    cuts = {word: tuple(word) for word, _ in words}
-    learned = []
-    for _ in range(n_merges):
-        counts = Counter()
-        for word, times in words:
-            for pair in pairwise(cuts[word]):
-                counts[pair] += times
-        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        if not ranked or ranked[0][1] <= 1:
-            return learned
-        learned.append(ranked[0][0])
-        cuts = {word: merge_in_place_of_a_copy(cut, learned[-1]) for word, cut in cuts.items()}
-    return learned
-
-
 def bpe_two_steps_lists(words, n_merges):
     cuts, learned = [[list(word), times] for word, times in words], []
     for _ in range(n_merges):
@@ -213,16 +168,6 @@ def encode_always_the_first_learned(word, merges):
     return symbols
 
 
-def encode_one_place_at_a_time(word, merges):
-    symbols = list(word)
-    while True:
-        places = [(merges.index(pair), i) for i, pair in enumerate(pairwise(symbols)) if pair in merges]
-        if not places:
-            return symbols
-        _, place = min(places)
-        symbols[place : place + 2] = [symbols[place] + symbols[place + 1]]
-
-
 def encode_recursive(word, merges, symbols=None):
     symbols = list(word) if symbols is None else symbols
     merge = next((pair for pair in merges if pair in list(pairwise(symbols))), None)
@@ -238,23 +183,6 @@ def one_hot_identity(ids, table):
 def one_hot_scatter(ids, table):
     hot = torch.zeros(*ids.shape, len(table), dtype=table.dtype).scatter_(-1, ids.unsqueeze(-1), 1.0)
     return [hot, torch.einsum("...v,vd->...d", hot, table)]
-
-
-def one_hot_numpy_loops(ids, table):
-    table = table.numpy()
-    hot = np.zeros((*ids.shape, table.shape[0]), table.dtype)
-    for place in np.ndindex(*ids.shape):
-        hot[(*place, int(ids[place]))] = 1
-    return hot, hot @ table
-
-
-# 03.table-gradient
-def gradient_loops(ids, d_rows, vocab_size):
-    grad = [[0.0] * d_rows.shape[-1] for _ in range(vocab_size)]
-    for place in np.ndindex(*ids.shape):
-        for d, number in enumerate(d_rows[place]):
-            grad[ids[place]][d] += number
-    return grad
 
 
 def gradient_product(ids, d_rows, vocab_size):
@@ -279,11 +207,6 @@ def embed_library(ids, table):
     return torch.where((ids == 0).unsqueeze(-1), torch.zeros_like(x), x)
 
 
-def embed_scaled_table(ids, table):
-    scaled = table * math.sqrt(table.size(1))
-    return scaled[ids] * (ids != 0).unsqueeze(-1)
-
-
 def embed_product(ids, table):
     keep = torch.ones(len(table), 1, dtype=table.dtype)
     keep[0] = 0
@@ -303,21 +226,17 @@ def logits_word_by_word(x, table):
     return torch.stack([(x * row).sum(-1) for row in table], dim=-1)
 
 
-def logits_turned(x, table):
-    return (table @ x.unsqueeze(-1)).squeeze(-1)
-
-
 RIGHT = {
-    "03.words": [words_by_loop, words_tuple_of_matches, words_spaced_out, words_from_behind],
+    "03.words": [words_tuple_of_matches, words_spaced_out],
     "03.vocabulary": [vocabulary_sorted_twice, vocabulary_ordered_dict_of_numpy, vocabulary_default_dict],
     "03.ids": [ids_by_loop, ids_array, ids_tensor_by_exception],
-    "03.pad": [pad_lists, pad_torch, pad_zipped],
+    "03.pad": [pad_lists, pad_torch],
     "03.pair-counts": [counts_counter, counts_by_places, counts_written_out],
     "03.merge": [merge_popping, merge_in_place_of_a_copy, merge_recursive],
-    "03.bpe": [bpe_sorted, bpe_two_steps_lists, bpe_recursive],
-    "03.encode": [encode_always_the_first_learned, encode_one_place_at_a_time, encode_recursive],
-    "03.one-hot": [one_hot_identity, one_hot_scatter, one_hot_numpy_loops],
-    "03.table-gradient": [gradient_loops, gradient_product, gradient_autograd, gradient_index_add],
-    "03.embed": [embed_library, embed_scaled_table, embed_product],
-    "03.tied-logits": [logits_linear, logits_einsum, logits_word_by_word, logits_turned],
+    "03.bpe": [bpe_two_steps_lists, bpe_recursive],
+    "03.encode": [encode_always_the_first_learned, encode_recursive],
+    "03.one-hot": [one_hot_identity, one_hot_scatter],
+    "03.table-gradient": [gradient_product, gradient_autograd, gradient_index_add],
+    "03.embed": [embed_library, embed_product],
+    "03.tied-logits": [logits_linear, logits_einsum, logits_word_by_word],
 }

@@ -39,11 +39,6 @@ def split_chunks(x, n_heads):
     return torch.stack(x.chunk(n_heads, dim=-1), dim=-3)
 
 
-def split_loops(x, n):
-    h = x.size(-1) // n
-    return torch.stack([x[..., i * h : (i + 1) * h] for i in range(n)], -3)
-
-
 def split_numpy(x, n):
     a = np.asarray(x)
     return np.moveaxis(a.reshape(a.shape[:-1] + (n, -1)), -2, -3)
@@ -51,13 +46,6 @@ def split_numpy(x, n):
 
 def split_unflatten(x, n):
     return x.unflatten(-1, (n, -1)).movedim(-2, -3)
-
-
-def split_with_einsum(x, n):
-    """By a matrix that picks the columns of each head."""
-    h = x.shape[-1] // n
-    pick = torch.eye(n * h, dtype=x.dtype).view(n * h, n, h)
-    return torch.einsum("...tm,mnh->...nth", x, pick)
 
 
 # 05.merge
@@ -70,19 +58,9 @@ def merge_numpy(z):
     return a.reshape(*a.shape[:-2], -1)
 
 
-def merge_reshape(z):
-    z = z.movedim(-3, -2).contiguous()
-    return z.view(*z.shape[:-2], z.shape[-2] * z.shape[-1]).double()
-
-
 # 05.project-heads
 def project_einsum(x, w, n):
     return torch.einsum("...td,dnh->...nth", x, w.view(w.shape[0], n, -1))
-
-
-def project_each(x, w, n):
-    print("heads", n, file=sys.stderr)
-    return torch.stack([x @ columns for columns in w.chunk(n, dim=1)], dim=-3)
 
 
 def project_linear(x, w, n):
@@ -97,11 +75,6 @@ def project_broadcast(x, w, n):
 def packed_slices(x, w, n):
     wide = w.shape[1] // 3
     return [split_chunks(x @ w[:, i * wide : (i + 1) * wide], n) for i in range(3)]
-
-
-def packed_einsum(x, w, n):
-    y = torch.einsum("...td,dcnh->c...nth", x, w.view(w.shape[0], 3, n, -1))
-    return y[0], y[1], y[2]
 
 
 def packed_numpy(x, w, n):
@@ -172,12 +145,6 @@ def shares_einsum(z, w_o):
     return torch.einsum("...nth,nhd->...ntd", z, w_o.unflatten(0, z.shape[-3::2]))
 
 
-def shares_one_head_left(z, w_o):
-    """Each head alone, all others silenced."""
-    silenced = torch.eye(z.shape[-3], dtype=z.dtype)[:, :, None, None] * z.unsqueeze(-4)
-    return output_einsum(silenced, w_o)
-
-
 # 05.grouped
 def grouped_index(k, n):
     return torch.stack([k[..., i * k.shape[-3] // n, :, :] for i in range(n)], dim=-3)
@@ -230,12 +197,6 @@ def parameters_sum(d, n, k, h, bias):
     return sum(rows * columns + bias * columns for rows, columns in matrices)
 
 
-def parameters_linear(d, n, k, h, bias):
-    layers = [nn.Linear(d, m, bias=bias, device="meta") for m in (n * h, k * h, k * h)]
-    layers.append(nn.Linear(n * h, d, bias=bias, device="meta"))
-    return torch.tensor(sum(p.numel() for layer in layers for p in layer.parameters()))
-
-
 def parameters_float(d, n, k, h, bias):
     return float(2 * d * h * (n + k) + (h * (n + 2 * k) + d if bias else 0.0))
 
@@ -272,30 +233,6 @@ def cache_float(b, s, layers, n, k, h, size):
     return float(b * s) * layers * k * h * size * 2.0
 
 
-# 05.multi-head
-class EinsumLayer(nn.Module):
-    """No axis is split or merged by hand."""
-
-    def __init__(self, d, n, k, h):
-        super().__init__()
-        self.n, self.k, self.h = n, k, h
-        for name, rows, columns in (("w_q", d, n * h), ("w_k", d, k * h), ("w_v", d, k * h), ("w_o", n * h, d)):
-            self.register_parameter(name, nn.Parameter(nn.init.xavier_uniform_(torch.empty(rows, columns))))
-
-    def forward(self, x, mask=None):
-        q = torch.einsum("btd,dkgh->bkgth", x, self.w_q.view(-1, self.k, self.n // self.k, self.h))
-        k = torch.einsum("bsd,dkh->bksh", x, self.w_k.view(-1, self.k, self.h))
-        v = torch.einsum("bsd,dkh->bksh", x, self.w_v.view(-1, self.k, self.h))
-        s = torch.einsum("bkgth,bksh->bkgts", q, k) / math.sqrt(self.h)
-        if mask is not None:
-            mask = mask if mask.ndim == 2 else mask[:, None, None]
-            s = s.masked_fill(~mask, -1e30)
-        a = s.softmax(-1)
-        a = a if mask is None else a * mask
-        z = torch.einsum("bkgts,bksh->btkgh", a, v)
-        return z.flatten(2) @ self.w_o
-
-
 class LoopLayer(nn.Module):
     """One head after the other; each adds its share to the output."""
 
@@ -321,15 +258,6 @@ class LoopLayer(nn.Module):
         return total
 
 
-class FoldedLayer(LoopLayer):
-    """Made on the ground of the one above; the heads are folded into the batch."""
-
-    def forward(self, x, mask=None):
-        n, kv, _ = self.sizes
-        q, k, v = (split_unflatten(x @ w, m) for w, m in ((self.w_q, n), (self.w_k, kv), (self.w_v, kv)))
-        return merge_cat(heads_folded(q, grouped_expand(k, n), grouped_expand(v, n), mask)) @ self.w_o
-
-
 def layer_as_function(d, n, k, h, w_q, w_k, w_v, w_o, x, mask=None):
     """All in one call: the judge hands a function everything that a class would be made with."""
     q, keys, values = split_chunks(x @ w_q, n), split_chunks(x @ w_k, k), split_chunks(x @ w_v, k)
@@ -338,18 +266,18 @@ def layer_as_function(d, n, k, h, w_q, w_k, w_v, w_o, x, mask=None):
 
 RIGHT = {
     "05.shapes": [shapes_lists, shapes_array, shapes_tensor],
-    "05.split": [split_chunks, split_loops, split_numpy, split_unflatten, split_with_einsum],
-    "05.merge": [merge_cat, merge_numpy, merge_reshape],
-    "05.project-heads": [project_einsum, project_each, project_linear, project_broadcast],
-    "05.packed": [packed_slices, packed_einsum, packed_numpy],
+    "05.split": [split_chunks, split_numpy, split_unflatten],
+    "05.merge": [merge_cat, merge_numpy],
+    "05.project-heads": [project_einsum, project_linear, project_broadcast],
+    "05.packed": [packed_slices, packed_numpy],
     "05.heads": [heads_folded, heads_loop, heads_einsum_noisy],
     "05.output": [output_einsum, output_summed, output_numpy],
-    "05.shares": [shares_loop, shares_einsum, shares_one_head_left],
+    "05.shares": [shares_loop, shares_einsum],
     "05.grouped": [grouped_index, grouped_expand, grouped_numpy],
     "05.dropout": [dropout_where, dropout_numpy, dropout_after],
     "05.init": [init_power, init_variance, init_torch],
-    "05.parameters": [parameters_sum, parameters_linear, parameters_float],
+    "05.parameters": [parameters_sum, parameters_float],
     "05.cost": [cost_products, cost_list, cost_array],
     "05.cache": [cache_product, cache_nbytes, cache_float],
-    "05.multi-head": [EinsumLayer, LoopLayer, FoldedLayer, layer_as_function],
+    "05.multi-head": [LoopLayer, layer_as_function],
 }

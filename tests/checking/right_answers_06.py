@@ -43,23 +43,8 @@ def angles_loop(positions, width, base):
     return [[int(p) / base ** (2 * i / width) for i in range((width + 1) // 2)] for p in positions]
 
 
-def angles_log(positions, width, base):
-    """As in many programs: the exponential of a logarithm."""
-    div = torch.exp(torch.arange(0, width, 2, dtype=torch.float64) * (-math.log(base) / width))
-    return positions.double().unsqueeze(1) * div
-
-
 def angles_numpy(positions, width, base):
     return np.outer(positions.numpy(), 1 / np.power(base, np.arange(0, width, 2) / width))
-
-
-# 06.sinusoids
-def table_loop(length, d):
-    def cell(p, c):
-        angle = p / 10000 ** ((c - c % 2) / d)
-        return math.cos(angle) if c % 2 else math.sin(angle)
-
-    return [[cell(p, c) for c in range(d)] for p in range(length)]
 
 
 def table_tutorial(length, d_model):
@@ -255,13 +240,6 @@ def rotary_interleaved(x, start):
     return (x * angle.cos() + across * angle.sin()).to(x.dtype)
 
 
-def rotary_rows(x, start):
-    """One row after another, by a matrix."""
-    h = x.shape[-1]
-    rows = [x[:, :, t] @ shift_blocks(start + t, h).T.to(x.dtype) for t in range(x.shape[2])]
-    return torch.stack(rows, dim=2)
-
-
 # 06.convert
 def convert_index(w, n):
     h = w.shape[1] // n
@@ -315,8 +293,8 @@ def cached_keys_alone(q, k, v):
 
 RIGHT = {
     "06.equivariance": [gap_by_matrix, gap_by_torch, gap_by_rows],
-    "06.angles": [angles_loop, angles_log, angles_numpy],
-    "06.sinusoids": [table_loop, table_tutorial, table_phase, table_complex],
+    "06.angles": [angles_loop, angles_numpy],
+    "06.sinusoids": [table_tutorial, table_phase, table_complex],
     "06.add": [add_loop, add_embedding, add_narrow],
     "06.probe": [probe_numpy, probe_normal, probe_by_class],
     "06.shift": [shift_blocks, shift_power, shift_solved],
@@ -325,7 +303,7 @@ RIGHT = {
     "06.buckets": [bucket_loop, bucket_numpy, bucket_search],
     "06.alibi": [alibi_loop, alibi_numpy, alibi_ratio],
     "06.turn": [turn_matrix, turn_complex, turn_numpy],
-    "06.rotary": [rotary_complex, rotary_interleaved, rotary_rows],
+    "06.rotary": [rotary_complex, rotary_interleaved],
     "06.convert": [convert_index, convert_numpy, convert_product],
     "06.cached": [cached_whole, cached_late, cached_keys_alone],
 }

@@ -20,12 +20,6 @@ def layers_by_index(x, w):
     return y
 
 
-def layers_recursive(x, w):
-    if len(w) == 0:
-        return x
-    return layers_recursive(torch.maximum(x @ w[0], torch.zeros_like(x)) + x, w[1:])
-
-
 def layers_kept(x, w):
     states = [x]
     for matrix in w.unbind():
@@ -83,18 +77,6 @@ def backward_numpy(g, x, gain, eps):
     return dx, (g * y).sum(0), g.sum(0)
 
 
-def backward_long(g, x, gain, eps):
-    """Step by step through variance and mean."""
-    d = x.shape[-1]
-    c = x - x.mean(-1, keepdim=True)
-    v = (c * c).mean(-1, keepdim=True) + eps
-    dy = g * gain
-    dv = (dy * c).sum(-1, keepdim=True) * -0.5 * v**-1.5
-    dc = dy * v**-0.5 + dv * 2 * c / d
-    dx = dc - dc.sum(-1, keepdim=True) / d
-    return dx, torch.einsum("td,td->d", g, c * v**-0.5), torch.ones(len(g), dtype=g.dtype) @ g
-
-
 def backward_one_formula(g, x, gain, eps):
     d = x.shape[-1]
     root = (x.var(1, correction=0, keepdim=True) + eps).sqrt()
@@ -115,15 +97,6 @@ def network_einsum(x, w_1, b_1, w_2, b_2):
     return torch.einsum("...f,fd->...d", hidden, w_2) + b_2
 
 
-def network_numbers(x, w_1, b_1, w_2, b_2):
-    """One hidden number after the other."""
-    y = b_2 + torch.zeros_like(x)
-    for f in range(w_1.shape[1]):
-        h = (x * w_1[:, f]).sum(-1) + b_1[f]
-        y = y + torch.clamp_min(h, 0)[..., None] * w_2[f]
-    return y
-
-
 # 07.gelu
 def gelu_normal(x):
     inner = (2 / math.pi) ** 0.5 * x * (1 + 0.044715 * x * x)
@@ -134,23 +107,6 @@ def gelu_erfc(x):
     """By the complement, and tanh as a sigmoid of twice the number."""
     inner = math.sqrt(2 / math.pi) * (x + 0.044715 * torch.pow(x, 3))
     return 0.5 * x * torch.erfc(-x * 0.5**0.5), x * torch.sigmoid(2 * inner)
-
-
-def gelu_numpy(x):
-    a = x.numpy().astype(np.float64)
-    erf = np.vectorize(math.erf)(a / np.sqrt(2))
-    tanh = np.tanh(np.sqrt(2 / np.pi) * (a + 0.044715 * a**3))
-    return a * 0.5 * (1 + erf), a * 0.5 * (1 + tanh)
-
-
-# 07.swiglu
-def swiglu_silu(x, w_gate, w_1, w_2):
-    return (F.silu(x @ w_gate) * (x @ w_1)) @ w_2
-
-
-def swiglu_one_product(x, w_gate, w_1, w_2):
-    gate, hidden = (x @ torch.cat([w_gate, w_1], dim=1)).chunk(2, dim=-1)
-    return (gate / (1 + torch.exp(-gate)) * hidden) @ w_2
 
 
 def swiglu_einsum(x, w_gate, w_1, w_2):
@@ -278,11 +234,6 @@ def pooled_where(x, mask):
     return torch.where(real, x, torch.zeros_like(x)).sum(1) / real.sum(1)
 
 
-def pooled_einsum(x, mask):
-    weights = mask.to(x.dtype)
-    return torch.einsum("btd,bt->bd", x, weights / weights.sum(1, keepdim=True))
-
-
 # 07.encoder
 class EncoderOfFunctions(nn.Module):
     """The layer written anew."""
@@ -309,18 +260,6 @@ class EncoderOfFunctions(nn.Module):
         return norm_std(x, self.gain, self.shift, 1e-5) if self.pre_norm else x
 
 
-class EncoderBySentences(EncoderOfFunctions):
-    def forward(self, x, mask=None):
-        def through(x, i):
-            if i == len(self.w_1):
-                return x
-            weights = [getattr(self, name)[i] for name in self.names]
-            return through(layer_sentence_by_sentence(x, *weights, self.n_heads, self.pre_norm, mask), i + 1)
-
-        y = through(x, 0)
-        return F.layer_norm(y, y.shape[-1:], self.gain, self.shift) if self.pre_norm else y
-
-
 def encoder_function(d_model, n_heads, d_hidden, n_layers, pre_norm, attention, w_1, b_1, w_2, b_2, norms, *rest):
     """All in one call, without a class."""
     last, rest = (rest[:2], rest[2:]) if pre_norm else ((), rest)
@@ -331,16 +270,16 @@ def encoder_function(d_model, n_heads, d_hidden, n_layers, pre_norm, attention, 
 
 
 RIGHT = {
-    "07.residual": [layers_by_index, layers_recursive, layers_kept],
+    "07.residual": [layers_by_index, layers_kept],
     "07.layer-norm": [norm_std, norm_rsqrt, norm_by_projection],
     "07.rms-norm": [rms_power, rms_norm_of_vector, rms_einsum],
-    "07.layer-norm-backward": [backward_numpy, backward_long, backward_one_formula],
-    "07.feed-forward": [network_linear, network_einsum, network_numbers],
-    "07.gelu": [gelu_normal, gelu_erfc, gelu_numpy],
-    "07.swiglu": [swiglu_silu, swiglu_one_product, swiglu_einsum],
+    "07.layer-norm-backward": [backward_numpy, backward_one_formula],
+    "07.feed-forward": [network_linear, network_einsum],
+    "07.gelu": [gelu_normal, gelu_erfc],
+    "07.swiglu": [swiglu_einsum],
     "07.sublayer": [sublayer_torch, sublayer_by_hand, sublayer_rsqrt],
     "07.parameters": [parameters_summed, parameters_of_modules, parameters_float],
     "07.encoder-layer": [layer_head_by_head, layer_sentence_by_sentence, layer_additive_mask],
-    "07.pooling": [pooled_loop, pooled_where, pooled_einsum],
-    "07.encoder": [EncoderOfFunctions, EncoderBySentences, encoder_function],
+    "07.pooling": [pooled_loop, pooled_where],
+    "07.encoder": [EncoderOfFunctions, encoder_function],
 }

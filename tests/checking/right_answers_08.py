@@ -8,10 +8,6 @@ from torch import nn
 from torch.nn import functional as F
 
 
-def causal_loops(t, s):
-    return [[j <= i + s - t for j in range(s)] for i in range(t)]
-
-
 def causal_tril(t, s):
     return torch.ones(t, s).tril(diagonal=s - t) == 1
 
@@ -20,21 +16,12 @@ def causal_numpy(t, s):
     return ~np.triu(np.ones((t, s), dtype=bool), k=1 + s - t)
 
 
-def causal_numpy_tensor(t):
-    return torch.from_numpy(causal_numpy(t, t))
-
-
 def padding_numpy(ids, pad_id):
     return np.expand_dims(ids.numpy() != pad_id, (1, 2))
 
 
 def padding_where(ids, pad_id):
     return torch.where(ids == pad_id, 0, 1).bool().unsqueeze(1).unsqueeze(1)
-
-
-def padding_ones_and_zeros(ids, pad_id):
-    b, s = ids.shape
-    return torch.tensor([[i != pad_id for i in row] for row in ids.tolist()]).reshape(b, 1, 1, s)
 
 
 def combine_hidden(ids, pad_id):
@@ -72,11 +59,6 @@ def softmax_exponentials(s, mask):
     largest = s.amax(-1, keepdim=True).detach().clamp(min=torch.finfo(s.dtype).min)
     e = torch.exp(s - largest)
     return e / e.sum(-1, keepdim=True).clamp(min=1e-30)
-
-
-def softmax_added(s, mask):
-    added = torch.zeros(s.shape, dtype=s.dtype).masked_fill(~mask, torch.finfo(s.dtype).min)
-    return torch.softmax(torch.maximum(s + added, torch.full_like(s, torch.finfo(s.dtype).min)), -1) * mask
 
 
 def softmax_whatever_is_blind(s, mask):
@@ -197,20 +179,6 @@ def cross_einsum(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
     return torch.einsum("bnts,bsnh->btnh", a, v).flatten(2) @ w_o
 
 
-def cross_loop(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
-    h, y = w_q.shape[1] // n, 0
-    for i in range(n):
-        columns = slice(h * i, h * i + h)
-        s = (x @ w_q[:, columns]) @ (memory @ w_k[:, columns]).mT * h**-0.5
-        if mask is None:
-            a = s.softmax(-1)
-        else:
-            whole = mask.expand(len(x), n, *s.shape[1:])
-            a = softmax_whatever_is_blind(s, whole[:, i])
-        y = y + a @ (memory @ w_v[:, columns]) @ w_o[columns]
-    return y
-
-
 def cross_stacked(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
     """Keys and values in one product, scaled before the scores."""
     k, v = (memory @ torch.cat([w_k, w_v], 1)).chunk(2, -1)
@@ -325,25 +293,6 @@ class ModelOfLists(nn.Module):
         return F.linear(self.decoder_norm(y), self.embedding)
 
 
-class ModelOfPrefixes(ModelOfLists):
-    """Each position is computed from its own prefix, as when the model writes without a cache."""
-
-    layer = LayerByHand
-
-    def forward(self, source, target):
-        real = (source != self.pad)[:, None, None, :]
-        x = self.embed(source)
-        for layer in self.encoder:
-            x = layer(x, real)
-        memory, logits = self.encoder_norm(x), []
-        for t in range(1, target.shape[1] + 1):
-            y = self.embed(target[:, :t])
-            for layer in self.decoder:
-                y = layer(y, memory, causal_numpy_tensor(t), real)
-            logits.append(self.decoder_norm(y[:, -1]) @ self.embedding.T)
-        return torch.stack(logits, dim=1)
-
-
 class ModelSentenceBySentence(ModelOfLists):
     """Padding is cut away instead of hidden."""
 
@@ -359,16 +308,16 @@ class ModelSentenceBySentence(ModelOfLists):
 
 
 RIGHT = {
-    "08.causal": [causal_loops, causal_tril, causal_numpy],
-    "08.padding": [padding_numpy, padding_where, padding_ones_and_zeros],
+    "08.causal": [causal_tril, causal_numpy],
+    "08.padding": [padding_numpy, padding_where],
     "08.combine": [combine_hidden, combine_loops, combine_products],
     "08.convert": [convert_where, convert_logarithm, convert_numpy],
-    "08.masked-softmax": [softmax_exponentials, softmax_added, softmax_whatever_is_blind],
+    "08.masked-softmax": [softmax_exponentials, softmax_whatever_is_blind],
     "08.leak": [leak_numpy, leak_sets, leak_gradients],
     "08.labels": [labels_lists, labels_padded_first, labels_numpy],
     "08.masked-tokens": [hide_loops, hide_numpy, hide_in_place],
     "08.logits": [words_by_hand, words_logsumexp, words_by_losses],
-    "08.cross-attention": [cross_einsum, cross_loop, cross_stacked],
+    "08.cross-attention": [cross_einsum, cross_stacked],
     "08.decoder-layer": [LayerOfDictionaries, LayerOfOneLine, LayerByHand],
-    "08.transformer": [ModelOfLists, ModelOfPrefixes, ModelSentenceBySentence],
+    "08.transformer": [ModelOfLists, ModelSentenceBySentence],
 }

@@ -36,16 +36,6 @@ def entropy_one_hot(logits, labels, pad_id):
     return -(one_hot * log_p).sum(1).mean()
 
 
-def entropy_loops(logits, labels, pad_id):
-    total, count = 0.0, 0
-    for row, ids in zip(logits, labels.tolist(), strict=True):
-        for scores, i in zip(row, ids, strict=True):
-            if i != pad_id:
-                total = total + torch.logsumexp(scores, 0) - scores[i]
-                count += 1
-    return total / count
-
-
 def perplexity_average(losses, tokens):
     return math.exp(np.average(losses.numpy().astype(float), weights=tokens.numpy()))
 
@@ -119,13 +109,6 @@ def adam_in_place(w, g, m, v, step, rate, beta_1, beta_2, eps):
     m = m.clone().mul_(beta_1).add_(g, alpha=1 - beta_1)
     v = v.clone().mul_(beta_2).addcmul_(g, g, value=1 - beta_2)
     return w - rate * (m / (1 - beta_1**step)) / ((v / (1 - beta_2**step)) ** 0.5 + eps), m, v
-
-
-def clip_flat(g_1, g_2, g_3, max_norm):
-    norm = torch.linalg.vector_norm(torch.cat([g_1.flatten(), g_2.flatten(), g_3.flatten()]))
-    if norm > max_norm:
-        return g_1 * (max_norm / norm), g_2 * (max_norm / norm), g_3 * (max_norm / norm), norm
-    return g_1, g_2, g_3, norm
 
 
 def clip_norms(g_1, g_2, g_3, max_norm):
@@ -264,21 +247,6 @@ def train_by_hand(w, ids, pad_id, rate, steps):
     return w, torch.stack(losses)
 
 
-def train_numpy(w, ids, pad_id, rate, steps):
-    dtype, w, losses = w.numpy().dtype, w.numpy().astype(float), []
-    pairs = [(a, b) for row in ids.tolist() for a, b in zip(row, row[1:], strict=False) if b != pad_id]
-    for _ in range(steps):
-        p = np.exp(w - w.max(1, keepdims=True))
-        p /= p.sum(1, keepdims=True)
-        losses.append(-np.mean([np.log(p[a, b]) for a, b in pairs]))
-        change = np.zeros_like(w)
-        for a, b in pairs:
-            change[a] += p[a]
-            change[a, b] -= 1
-        w = w - rate * change / len(pairs)
-    return w.astype(dtype), np.array(losses, dtype)
-
-
 def leak_at_random(model, ids, n_words):
     draws = torch.Generator().manual_seed(1)
     for place in range(ids.shape[1]):
@@ -381,18 +349,18 @@ def dropout_rows(model, x):
 
 RIGHT = {
     "09.shift": [shift_loops, shift_numpy, shift_rolled],
-    "09.cross-entropy": [entropy_logsumexp, entropy_one_hot, entropy_loops],
+    "09.cross-entropy": [entropy_logsumexp, entropy_one_hot],
     "09.perplexity": [perplexity_average, perplexity_loops, perplexity_dot],
     "09.smoothed-loss": [smoothed_distribution, smoothed_logsumexp, smoothed_loops],
     "09.warmup": [rate_branches, rate_numpy, rate_peak],
     "09.adam": [adam_lerp, adam_numpy, adam_in_place],
-    "09.clip": [clip_flat, clip_norms, clip_numpy],
+    "09.clip": [clip_norms, clip_numpy],
     "09.accumulate": [accumulate_groups, accumulate_shares, accumulate_numpy],
     "09.dropout": [dropout_where, dropout_masked, dropout_ceiling],
     "09.initialise": [first_numpy, first_branches, first_root],
     "09.bytes": [bytes_table, bytes_dtypes, bytes_shifted],
     "09.count": [count_sums, count_modules, count_loops],
-    "09.train": [train_torch, train_by_hand, train_numpy],
+    "09.train": [train_torch, train_by_hand],
     "09.find-leak": [leak_at_random, leak_by_prefixes, leak_backwards],
     "09.find-shift": [labels_by_order, labels_backwards, labels_recorded],
     "09.find-padding": [padding_added, padding_in_front, padding_by_tokens],

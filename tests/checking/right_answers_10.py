@@ -49,30 +49,12 @@ def greedy_while(table, ids, end_id, limit):
     return np.concatenate((ids.numpy(), written)).astype(int)
 
 
-def greedy_filled(table, ids, end_id, limit):
-    room = torch.cat((ids, torch.zeros(limit, dtype=ids.dtype)))
-    n = len(ids)
-    for n in range(len(ids), len(room)):
-        room[n] = torch.log_softmax(table[room[n - 1]], 0).argmax()
-        if room[n] == end_id:
-            break
-    return room[: n + 1]
-
-
 def temperature_exponentials(logits, temperature):
     largest = logits.max(dim=-1, keepdim=True).values
     if temperature == 0:
         return (logits == largest).to(logits.dtype)
     e = ((logits - largest) / temperature).exp()
     return e / e.sum(-1, keepdim=True)
-
-
-def temperature_numpy(logits, temperature):
-    x = logits.numpy() - logits.numpy().max(1, keepdims=True)
-    if not temperature:
-        return (x == 0).astype(x.dtype)
-    e = np.exp(x / x.dtype.type(temperature))
-    return e / e.sum(1, keepdims=True)
 
 
 def temperature_powers(logits, temperature):
@@ -95,25 +77,6 @@ def top_k_sorted_python(logits, k):
         total = sum(math.exp(row[i] - row[top[0]]) for i in top)
         rows.append([math.exp(row[i] - row[top[0]]) / total if i in top else 0.0 for i in range(len(row))])
     return torch.tensor(rows)
-
-
-def top_k_numpy(logits, k):
-    x = logits.numpy()
-    rank = np.argsort(np.argsort(-x, axis=1, kind="stable"), axis=1, kind="stable")
-    e = np.where(rank < k, np.exp(x - x.max(1, keepdims=True)), 0)
-    return e / e.sum(1, keepdims=True)
-
-
-def top_p_loop(probabilities, p):
-    left = torch.zeros_like(probabilities)
-    for row, cut_row in zip(probabilities, left, strict=True):
-        mass = 0.0
-        for i in row.argsort(descending=True):
-            cut_row[i] = row[i]
-            mass += float(row[i])
-            if mass >= p:
-                break
-    return left / left.sum(1, keepdim=True)
 
 
 def top_p_shifted(probabilities, p):
@@ -206,18 +169,6 @@ def attend_grouped(q, k, v):
     return torch.einsum("bkgts,bksh->bkgth", scores.softmax(-1), v).reshape(b, n, t, h)
 
 
-def attend_loops(q, k, v):
-    z = torch.zeros_like(q)
-    n, t, h = q.shape[1:]
-    for i in range(n):
-        kv_head = i * k.shape[1] // n
-        for j in range(t):
-            seen = k.shape[2] - t + j + 1
-            e = (k[:, kv_head, :seen] * q[:, i, j : j + 1]).sum(-1).div(math.sqrt(h))
-            z[:, i, j] = (torch.softmax(e, 1)[:, :, None] * v[:, kv_head, :seen]).sum(1)
-    return z
-
-
 def attend_numpy(q, k, v):
     q, k, v = q.numpy(), k.numpy(), v.numpy()
     k, v = np.repeat(k, q.shape[1] // k.shape[1], 1), np.repeat(v, q.shape[1] // v.shape[1], 1)
@@ -237,15 +188,6 @@ def step_grouped(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v):
     v = torch.cat((v, _cut(x @ w_v, n_kv_heads)), -2)
     z = attend_grouped(_cut(x @ w_q, n_heads), k, v)
     return z.permute(0, 2, 1, 3).flatten(2) @ w_o, k, v
-
-
-def step_one_by_one(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v):
-    """A prompt in single tokens."""
-    outputs = []
-    for place in range(x.shape[1]):
-        y, k, v = step_grouped(x[:, place : place + 1], w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v)
-        outputs.append(y)
-    return torch.cat(outputs, dim=1), k, v
 
 
 def step_numpy_layer(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v):
@@ -290,28 +232,6 @@ def write_by_hand(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit)
         written.append(int(next_logits.argmax()))
         next_logits = feed(written[-1:])
     return written, logits
-
-
-def write_fused(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
-    """Queries, keys and values in one einsum, and room for the whole cache from the first."""
-    d, most = embedding.shape[1], len(prompt) + limit
-    table = _rows(0, most, d).to(embedding.dtype)
-    room = torch.zeros(2, n_heads, most, d // n_heads, dtype=embedding.dtype)
-    new, begun, written, logits = prompt, 0, [], []
-    for _ in range(limit):
-        end = begun + len(new)
-        x = embedding[new] + table[begun:end]
-        q, k, v = torch.einsum("td,wde->wte", x, torch.stack((w_q, w_k, w_v))).unflatten(-1, (n_heads, -1))
-        room[:, :, begun:end] = torch.stack((k, v)).transpose(1, 2)
-        s = torch.einsum("tnh,nsh->nts", q, room[0, :, :end]) * (d // n_heads) ** -0.5
-        s = s.masked_fill(torch.ones(len(new), end).tril(begun) == 0, -math.inf)
-        z = torch.einsum("nts,nsh->tnh", s.softmax(-1), room[1, :, :end]).flatten(1)
-        logits.append(torch.mv(embedding, (x + z @ w_o)[-1]))
-        new, begun = logits[-1].argmax()[None], end
-        written += new.tolist()
-        if written[-1] == end_id:
-            break
-    return written, torch.stack(logits)
 
 
 def write_numpy(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
@@ -369,19 +289,19 @@ def cost_numpy(n_prompt, n_new):
 
 RIGHT = {
     "10.next": (next_loop, next_gather, next_numpy),
-    "10.greedy": (greedy_recursive, greedy_while, greedy_filled),
-    "10.temperature": (temperature_exponentials, temperature_numpy, temperature_powers),
-    "10.top-k": (top_k_columns, top_k_sorted_python, top_k_numpy),
-    "10.top-p": (top_p_loop, top_p_shifted, top_p_by_count),
+    "10.greedy": (greedy_recursive, greedy_while),
+    "10.temperature": (temperature_exponentials, temperature_powers),
+    "10.top-k": (top_k_columns, top_k_sorted_python),
+    "10.top-p": (top_p_shifted, top_p_by_count),
     "10.draw": (draw_searchsorted, draw_loop, draw_first_true),
     "10.score": (score_loop, score_places, score_numpy),
     "10.beam-step": (step_sorted, step_python, step_numpy),
     "10.beam": (beam_lists, beam_early, beam_arrays),
     "10.positions": (positions_lengths, positions_loop, positions_numpy),
     "10.append": (append_loop, append_numpy, append_selected),
-    "10.attend": (attend_grouped, attend_loops, attend_numpy),
-    "10.step": (step_grouped, step_one_by_one, step_numpy_layer),
-    "10.write": (write_by_hand, write_fused, write_numpy),
+    "10.attend": (attend_grouped, attend_numpy),
+    "10.step": (step_grouped, step_numpy_layer),
+    "10.write": (write_by_hand, write_numpy),
     "10.cache-bytes": (bytes_in_words, bytes_by_tensor, bytes_from_float32),
     "10.cost": (cost_loop, cost_formulas, cost_numpy),
 }

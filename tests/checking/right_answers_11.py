@@ -2,7 +2,6 @@
 
 import math
 import re
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -21,20 +20,6 @@ def intensity_shared_out(reads, writes, operations, bits):
 
 def intensity_numpy(reads, writes, operations, bits):
     return np.float64(operations) / np.sum([reads, writes]) / np.divide(bits, 8)
-
-
-# 11.fuse
-def moved_by_loops(steps, keep, n, bytes_per_number):
-    apart, seen, fused = 0, [], 0
-    for made, read in steps:
-        apart += len(dict.fromkeys(read)) + 1
-        for name in read:
-            if name not in seen:
-                seen.append(name)
-                fused += 1
-        seen.append(made)
-        fused += made in keep
-    return [apart * n * bytes_per_number, fused * n * bytes_per_number]
 
 
 def moved_by_sets(steps, keep, n, bytes_per_number):
@@ -74,16 +59,6 @@ def sheet_by_pattern(text):
     return float(number.replace(",", "")) * (1024 if binary else 1000) ** power * (0.5 if star else 1)
 
 
-def sheet_in_decimals(text):
-    number, unit = text.split(" ")
-    value = Decimal(number.replace(",", ""))
-    for prefix, factor in (("Mi", 2**20), ("Gi", 2**30), ("Ti", 2**40), ("M", 10**6), ("G", 10**9), ("T", 10**12)):
-        if unit.startswith(prefix):
-            value *= factor
-            break
-    return value / (1 + unit.count("*"))
-
-
 def sheet_by_letters(text):
     dense = 0.5 if "*" in text else 1.0
     number = float("".join(c for c in text.split()[0] if c != ","))
@@ -111,36 +86,8 @@ def attainable_in_tera(peak_tflops, bandwidth_gb_per_s, intensity):
     return min(peak_tflops, bandwidth_gb_per_s / 1000 * intensity)
 
 
-def attainable_by_ridge(peak_tflops, bandwidth_gb_per_s, intensity):
-    bend = peak_tflops * 1000 / bandwidth_gb_per_s
-    return peak_tflops if intensity >= bend else peak_tflops * intensity / bend
-
-
 def attainable_numpy(peak_tflops, bandwidth_gb_per_s, intensity):
     return np.minimum(peak_tflops * 1e3, bandwidth_gb_per_s * intensity) * 1e-3
-
-
-# 11.rows
-def rows_by_trying(d, f, bytes_per_number, ridge):
-    def enough(t):
-        return 2 * t * d * f >= ridge * bytes_per_number * (t * d + d * f + t * f)
-
-    low, high = 0, 1 << 40
-    if not enough(high):
-        return 0
-    while high > low + 1:
-        middle = (low + high) // 2
-        if enough(middle):
-            high = middle
-        else:
-            low = middle
-    return high
-
-
-def rows_by_widths(d, f, bytes_per_number, ridge):
-    """1/T <= 2/(R w) - 1/D - 1/F, in exact fractions."""
-    left = 2 / (Fraction(ridge) * bytes_per_number) - Fraction(1, d) - Fraction(1, f)
-    return 0 if left <= 0 else -(-left.denominator // left.numerator)
 
 
 def rows_rounded_up(d, f, bytes_per_number, ridge):
@@ -165,12 +112,6 @@ def near_by_times(flops, n_bytes, seconds, peak, bandwidth):
 def near_two_shares(flops, n_bytes, seconds, peak, bandwidth):
     shares = (flops / seconds / peak, n_bytes / seconds / bandwidth)
     return np.max(shares), int(shares[0] >= shares[1])
-
-
-def near_by_branch(flops, n_bytes, seconds, peak, bandwidth):
-    if flops * bandwidth >= peak * n_bytes:
-        return flops / (seconds * peak), True
-    return n_bytes / (seconds * bandwidth), False
 
 
 # 11.time
@@ -201,24 +142,15 @@ def link_sorted(flops, n_bytes, link_bytes, peak, bandwidth, link):
     return sorted(times)[-1]
 
 
-def link_by_branches(flops, n_bytes, link_bytes, peak, bandwidth, link):
-    best, which = flops / peak, 0
-    if n_bytes / bandwidth > best:
-        best, which = n_bytes / bandwidth, 1
-    if link_bytes / (0.5 * link) > best:
-        best, which = link_bytes / (0.5 * link), 2
-    return best, which
-
-
 RIGHT = {
     "11.intensity": [intensity_exact, intensity_shared_out, intensity_numpy],
-    "11.fuse": [moved_by_loops, moved_by_sets, moved_numpy],
+    "11.fuse": [moved_by_sets, moved_numpy],
     "11.product": [product_as_floats, product_by_tensors, product_numpy],
-    "11.sheet": [sheet_by_pattern, sheet_in_decimals, sheet_by_letters],
+    "11.sheet": [sheet_by_pattern, sheet_by_letters],
     "11.ridge": [ridge_of_times, ridge_torch, ridge_in_tera],
-    "11.attainable": [attainable_in_tera, attainable_by_ridge, attainable_numpy],
-    "11.rows": [rows_by_trying, rows_by_widths, rows_rounded_up, rows_by_reciprocals],
-    "11.near": [near_by_times, near_two_shares, near_by_branch],
+    "11.attainable": [attainable_in_tera, attainable_numpy],
+    "11.rows": [rows_rounded_up, rows_by_reciprocals],
+    "11.near": [near_by_times, near_two_shares],
     "11.time": [time_at_once, time_torch, time_by_rates],
-    "11.link": [link_numpy, link_sorted, link_by_branches],
+    "11.link": [link_numpy, link_sorted],
 }

@@ -23,17 +23,6 @@ def product_tensor(rows, d_in, d_out, size):
     return flops, moved, flops / moved
 
 
-def table_numpy(b, t, n, h, size):
-    d = n * h
-    dense, pairs, hidden = 2 * b * t * d * d, 2 * b * t * t * d, 4 * b * t * d
-    flops = np.array([3 * dense, pairs, 6 * b * n * t * t, pairs, dense, 4 * dense, hidden, 4 * dense], dtype=float)
-    projection, heads, wide = 2 * b * t * d + d * d, 2 * b * t * d + b * n * t * t, 5 * b * t * d + 4 * d * d
-    moved = size * np.array(
-        [3 * projection, heads, 2 * b * n * t * t, heads, projection, wide, 2 * hidden, wide], dtype=float
-    )
-    return np.stack([flops, moved, flops / moved], axis=1)
-
-
 def table_products(b, t, n, h, size):
     d = n * h
 
@@ -66,15 +55,6 @@ def layer_pairs_one_by_one(t, s, d, n, k, h, f, gated, causal):
     return 2 * t * weights + 4 * n * h * pairs
 
 
-def layer_mask(t, s, d, n, k, h, f, gated, causal):
-    mask = torch.ones(t, s, dtype=torch.bool)
-    if causal:
-        mask = mask.tril(diagonal=s - t)
-    wide, narrow = n * h, k * h
-    made = [d * wide, d * narrow, d * narrow, wide * d, d * f, d * f, d * f if gated else 0]
-    return 2 * t * sum(made) + 2 * (2 * int(mask.sum()) * wide)
-
-
 def layer_mean_context(t, s, d, n, k, h, f, gated, causal):
     seen = (s - t + 1 + s) / 2 if causal else s
     return 2 * t * (2 * d * h * (n + k) + d * f * (3 if gated else 2) + 2 * n * h * seen)
@@ -89,11 +69,6 @@ def parameters_loop(v, d, n, k, h, f, layers, tied):
         total += d + d
     total += d
     return total + products + (0 if tied else v * d), products + v * d
-
-
-def parameters_multiplied_out(v, d, n, k, h, f, layers, tied):
-    in_products = d * (layers * (2 * h * (n + k) + 3 * f) + v)
-    return in_products + d * (2 * layers + 1) + (0 if tied else v * d), in_products
 
 
 def parameters_array(*sizes):
@@ -114,18 +89,6 @@ def token_there_and_back(weights, layers, n, h, s):
 
 def token_float(weights, layers, n, h, s):
     return 2.0 * weights + 4.0 * layers * n * h * s, 6.0 * weights + 12.0 * layers * n * h * s
-
-
-def pair_functions(b, s, t, d, f, layers, v):
-    def attention(asking, seen):
-        return 2 * (2 * asking + 2 * seen) * d * d + 4 * asking * seen * d
-
-    def network(rows):
-        return 4 * rows * d * f
-
-    encoder = layers * (attention(s, s) + network(s))
-    decoder = layers * (attention(t, t) + attention(t, s) + network(t)) + 2 * t * d * v
-    return b * encoder, b * decoder
 
 
 def pair_multiplied_out(b, s, t, d, f, layers, v):
@@ -154,22 +117,9 @@ def days_numpy(parameters, tokens, devices, sheet, share):
     return np.prod(np.array([6.0, parameters, tokens])) / a_day
 
 
-def days_ways(parameters, tokens, devices, sheet, share):
-    peak = sheet.get("dense")
-    there, back = 2 * parameters * tokens, 4 * parameters * tokens
-    return (there + back) / (peak * 86400e12 * devices * share)
-
-
 def states_table(n, recipe):
     sizes = {"float32": (4, 4, 0, 8), "autocast": (4, 4, 0, 8), "master": (2, 2, 4, 8)}[recipe]
     return [n * size for size in sizes]
-
-
-def states_tensors(n, recipe):
-    half = recipe == "master"
-    kinds = [torch.float16, torch.float16, torch.float32] if half else [torch.float32, torch.float32]
-    sizes = [torch.empty(n, dtype=kind, device="meta").nbytes for kind in kinds]
-    return (*sizes, *([] if half else [0]), 8 * n)
 
 
 def states_array(n, recipe):
@@ -193,16 +143,6 @@ def activation_list(b, t, d, n, f, fused):
     return 2.0 * sum(sizes.values())
 
 
-def cache_loop(memory, parameters, layers, n, k, h, s):
-    room = memory * 10**9 - 2 * parameters
-    each = 4 * layers * k * h * s
-    count = 0
-    while room >= each:
-        room -= each
-        count += 1
-    return count
-
-
 def cache_floor(memory, parameters, layers, n, k, h, s):
     return max(math.floor((memory * 1e9 - parameters * 2) / (layers * k * h * s * 2 * 2)), 0)
 
@@ -217,26 +157,10 @@ def decode_reciprocals(b, s, d, f, n, k, h, size):
     return 2 / size / (1 / f + 1 / b + 1 / d), 2 / size / (1 / s + 1 / group + 1 / h)
 
 
-def decode_shapes(b, s, d, f, n, k, h, size):
-    def intensity(flops, *shapes):
-        return flops / (size * sum(math.prod(shape) for shape in shapes))
-
-    dense = intensity(2 * b * d * f, (b, d), (d, f), (b, f))
-    return dense, intensity(2 * b * n * s * h, (b, n, 1, h), (b, k, s, h), (b, n, 1, s))
-
-
 def decode_tensors(b, s, d, f, n, k, h, size):
     flops = torch.tensor([2.0 * b * d * f, 2.0 * b * n * s * h], dtype=torch.float64)
     numbers = torch.tensor([b * d + d * f + b * f, b * (n * h + k * s * h + n * s)], dtype=torch.float64)
     return tuple(flops / numbers / size)
-
-
-def ridge_search(t, d, f, size, ridge):
-    for b in range(1, 200_000):
-        rows = b * t
-        if 2 * rows * d * f / (size * (rows * d + d * f + rows * f)) >= ridge:
-            return b
-    return 0
 
 
 def ridge_limit(t, d, f, size, ridge):
@@ -258,11 +182,6 @@ def step_rates(b, weights, cache, flops, gb, tflop):
     return 1 / steps, b * steps
 
 
-def step_sorted(b, weights, cache, flops, gb, tflop):
-    seconds = sorted([weights / gb / 1e9 + b * cache / gb / 1e9, b * flops / tflop / 1e12])[-1]
-    return [seconds, b / seconds]
-
-
 def step_numpy(b, weights, cache, flops, gb, tflop):
     step = np.maximum((weights + b * cache) / np.float64(gb * 1e9), np.float64(b * flops) / (tflop * 1e12))
     return step, b / step
@@ -270,16 +189,16 @@ def step_numpy(b, weights, cache, flops, gb, tflop):
 
 RIGHT = {
     "12.product": [product_shapes, product_by_the_reciprocal, product_tensor],
-    "12.table": [table_numpy, table_products, table_tensor],
-    "12.layer": [layer_pairs_one_by_one, layer_mask, layer_mean_context],
-    "12.parameters": [parameters_loop, parameters_multiplied_out, parameters_array],
+    "12.table": [table_products, table_tensor],
+    "12.layer": [layer_pairs_one_by_one, layer_mean_context],
+    "12.parameters": [parameters_loop, parameters_array],
     "12.token": [token_multiply_adds, token_there_and_back, token_float],
-    "12.encoder-decoder": [pair_functions, pair_multiplied_out, pair_loops],
-    "12.days": [days_seconds, days_numpy, days_ways],
-    "12.states": [states_table, states_tensors, states_array],
+    "12.encoder-decoder": [pair_multiplied_out, pair_loops],
+    "12.days": [days_seconds, days_numpy],
+    "12.states": [states_table, states_array],
     "12.activations": [activation_multiplied_out, activation_tensors, activation_list],
-    "12.cache": [cache_loop, cache_floor, cache_numpy],
-    "12.decode": [decode_reciprocals, decode_shapes, decode_tensors],
-    "12.ridge": [ridge_search, ridge_limit, ridge_numpy],
-    "12.step": [step_rates, step_sorted, step_numpy],
+    "12.cache": [cache_floor, cache_numpy],
+    "12.decode": [decode_reciprocals, decode_tensors],
+    "12.ridge": [ridge_limit, ridge_numpy],
+    "12.step": [step_rates, step_numpy],
 }

@@ -8,14 +8,6 @@ from torch import nn
 from torch.nn import functional as F
 
 
-def patches_loops(images, patch):
-    rows = []
-    for i in range(0, images.shape[2], patch):
-        for j in range(0, images.shape[3], patch):
-            rows.append(images[:, :, i : i + patch, j : j + patch].flatten(1))
-    return torch.stack(rows, 1)
-
-
 def patches_unfold(images, patch):
     return F.unfold(images, patch, stride=patch).mT
 
@@ -78,15 +70,6 @@ def look_einsum(x, picture, w_q, w_k, w_v, w_o, gate, n):
     return torch.einsum("bnts,bsnh->btnh", s.softmax(-1), v).flatten(2) @ w_o * gate.tanh() + x
 
 
-def look_loop(x, picture, w_q, w_k, w_v, w_o, gate, n):
-    h, y = w_q.shape[1] // n, 0
-    for i in range(n):
-        columns = slice(h * i, h * i + h)
-        s = (x @ w_q[:, columns]) @ (picture @ w_k[:, columns]).mT / math.sqrt(h)
-        y = y + F.softmax(s, dim=2) @ (picture @ w_v[:, columns]) @ w_o[columns]
-    return x + y * torch.tanh(gate)
-
-
 def look_stacked(x, picture, w_q, w_k, w_v, w_o, gate, n):
     """Keys and values in one product; the gate as a difference of exponentials."""
     k, v = (picture @ torch.cat([w_k, w_v], 1)).chunk(2, -1)
@@ -96,24 +79,9 @@ def look_stacked(x, picture, w_q, w_k, w_v, w_o, gate, n):
     return x + seen * (1 - 2 / (torch.exp(2 * gate) + 1))
 
 
-def loss_logsumexp(images, texts, log_scale):
-    i, t = images / images.norm(dim=1, keepdim=True), texts / texts.norm(dim=1, keepdim=True)
-    s = log_scale.exp() * torch.einsum("id,jd->ij", i, t)
-    return (s.logsumexp(0) + s.logsumexp(1) - 2 * s.diagonal()).mean() / 2
-
-
 def loss_log_softmax(images, texts, log_scale):
     s = F.cosine_similarity(images.unsqueeze(1), texts.unsqueeze(0), dim=2) * log_scale.exp()
     return -0.5 * (s.log_softmax(0) + s.log_softmax(1)).diagonal().mean()
-
-
-def loss_loop(images, texts, log_scale):
-    i, t = F.normalize(images), F.normalize(texts)
-    losses = []
-    for n in range(len(i)):
-        row, column = (t @ i[n]) * log_scale.exp(), (i @ t[n]) * log_scale.exp()
-        losses += [torch.logsumexp(row, 0) - row[n], torch.logsumexp(column, 0) - column[n]]
-    return torch.stack(losses).mean()
 
 
 def label_loop(images, labels, scale):
@@ -167,27 +135,10 @@ def linear_einsum(q, k, v):
     return torch.einsum("...th,...hv->...tv", f, summed) / torch.einsum("...th,...sh->...t", f, g)[..., None]
 
 
-def linear_column_of_ones(q, k, v):
-    """The divisor is one more column of the values."""
-    f, g = torch.where(q > 0, q + 1, q.clamp(max=0).exp()), torch.where(k > 0, k + 1, k.clamp(max=0).exp())
-    both = f @ (g.mT @ torch.cat([v, torch.ones_like(v[..., :1])], -1))
-    return both[..., :-1] / both[..., -1:]
-
-
 def linear_key_by_key(q, k, v):
     f, g = nn.ELU()(q).add(1), nn.ELU()(k).add(1)
     summed = sum(g[..., s, :, None] * v[..., s, None, :] for s in range(k.shape[-2]))
     return (f[..., None] * summed[..., None, :, :]).sum(-2) / (f * g.sum(-2, keepdim=True)).sum(-1, keepdim=True)
-
-
-def step_einsum(key_values, keys, q, k, v):
-    f, g = F.elu(q) + 1, F.elu(k) + 1
-    key_values, keys = key_values + torch.einsum("...h,...v->...hv", g, v), keys + g
-    return (
-        torch.einsum("...h,...hv->...v", f, key_values) / torch.einsum("...h,...h->...", f, keys)[..., None],
-        key_values,
-        keys,
-    )
 
 
 def step_numpy(key_values, keys, q, k, v):
@@ -221,24 +172,9 @@ def merge_numpy(m_a, l_a, z_a, m_b, l_b, z_b):
     return m, l_a * a + l_b * b, z_a * a[..., None] + z_b * b[..., None]
 
 
-def merge_stacked(m_a, l_a, z_a, m_b, l_b, z_b):
-    m, totals, mixtures = torch.stack([m_a, m_b]), torch.stack([l_a, l_b]), torch.stack([z_a, z_b])
-    top = m.amax(0)
-    down = torch.exp(m - top.clamp(min=-1e30))
-    return top, (down * totals).sum(0), (down[..., None] * mixtures).sum(0)
-
-
 def published_modules(x, w_in, b_in, w_out, b_out, gain, bias):
     y = F.linear(F.gelu(F.linear(x, w_in, b_in)), w_out, b_out) + x
     return F.layer_norm(y, (x.shape[-1],), gain, bias, 1e-12)
-
-
-def published_by_hand(x, w_in, b_in, w_out, b_out, gain, bias):
-    h = torch.einsum("btd,fd->btf", x, w_in) + b_in
-    h = 0.5 * h * (1 + torch.erf(h / math.sqrt(2)))
-    y = x + torch.einsum("btf,df->btd", h, w_out) + b_out
-    centred = y - y.mean(-1, keepdim=True)
-    return gain * centred / (centred.pow(2).mean(-1, keepdim=True) + 1e-12).sqrt() + bias
 
 
 def published_normal(x, w_in, b_in, w_out, b_out, gain, bias):
@@ -251,16 +187,16 @@ def published_normal(x, w_in, b_in, w_out, b_out, gain, bias):
 
 
 RIGHT = {
-    "13.patches": [patches_loops, patches_unfold, patches_numpy],
+    "13.patches": [patches_unfold, patches_numpy],
     "13.kernel": [kernel_unflatten, kernel_columns, kernel_einsum],
     "13.tokens": [tokens_loop, tokens_padded, tokens_apart],
     "13.frames": [frames_unfold, frames_index, frames_numpy],
-    "13.look": [look_einsum, look_loop, look_stacked],
-    "13.contrastive": [loss_logsumexp, loss_log_softmax, loss_loop],
+    "13.look": [look_einsum, look_stacked],
+    "13.contrastive": [loss_log_softmax],
     "13.zero-shot": [label_loop, label_numpy, label_exponentials],
     "13.rollout": [rollout_numpy, rollout_chain, rollout_rows],
-    "13.linear": [linear_einsum, linear_column_of_ones, linear_key_by_key],
-    "13.step": [step_einsum, step_numpy, step_past_and_self],
-    "13.merge": [merge_where, merge_numpy, merge_stacked],
-    "13.published": [published_modules, published_by_hand, published_normal],
+    "13.linear": [linear_einsum, linear_key_by_key],
+    "13.step": [step_numpy, step_past_and_self],
+    "13.merge": [merge_where, merge_numpy],
+    "13.published": [published_modules, published_normal],
 }

@@ -26,34 +26,11 @@ def route_numpy(x, w_router, bias, k, factor):
     return factor * weights / weights.sum(axis=1, keepdims=True)
 
 
-def route_loop(x, w_router, bias, k, factor):
-    rows = []
-    for token in x:
-        gates = torch.sigmoid(token @ w_router)
-        row = torch.zeros_like(gates)
-        for e in torch.argsort(gates + bias, descending=True)[:k].tolist():
-            row[e] = gates[e]
-        rows.append(row / row.sum() * factor)
-    return torch.stack(rows)
-
-
 def mixture_loop(x, weights, w_gate, w_up, w_down):
     y = (F.silu(x @ w_gate[-1]) * (x @ w_up[-1])) @ w_down[-1]
     for e in range(weights.shape[1]):
         y = y + weights[:, e, None] * ((F.silu(x @ w_gate[e]) * (x @ w_up[e])) @ w_down[e])
     return y
-
-
-def mixture_tokens(x, weights, w_gate, w_up, w_down):
-    rows = []
-    for token, row in zip(x, weights, strict=True):
-        total = torch.zeros_like(token)
-        for e in [*row.nonzero()[:, 0].tolist(), len(w_gate) - 1]:
-            gate = token @ w_gate[e]
-            share = row[e] if e < len(row) else 1.0
-            total += share * ((gate * torch.sigmoid(gate) * (token @ w_up[e])) @ w_down[e])
-        rows.append(total)
-    return torch.stack(rows)
 
 
 def mixture_batched(x, weights, w_gate, w_up, w_down):
@@ -67,15 +44,6 @@ def latent_expanded(q, q_position, latent, k_position, w_k, w_v, mask):
     scores = torch.einsum("nth,nsh->nts", q, keys) + torch.einsum("ntp,sp->nts", q_position, k_position)
     scores = scores / (q.shape[-1] + q_position.shape[-1]) ** 0.5
     return scores.masked_fill(~mask, float("-inf")).softmax(-1) @ values
-
-
-def latent_heads(q, q_position, latent, k_position, w_k, w_v, mask):
-    width = q.shape[2] + q_position.shape[2]
-    out = []
-    for n in range(len(q)):
-        scores = (q[n] @ (latent @ w_k[n]).T + q_position[n] @ k_position.T) / math.sqrt(width)
-        out.append(torch.where(mask, scores, -torch.inf).softmax(1) @ (latent @ w_v[n]))
-    return torch.stack(out)
 
 
 def latent_joined(q, q_position, latent, k_position, w_k, w_v, mask):
@@ -100,14 +68,6 @@ def sinks_first_column(scores, values, sink):
     return torch.bmm(weights[:, :, 1:], values), weights[:, :, 0]
 
 
-def sinks_of_zeros(scores, values, sink):
-    n, t, _ = scores.shape
-    wide = torch.cat((scores, sink[:, None, None].expand(n, t, 1)), dim=-1)
-    weights = torch.softmax(wide, dim=-1)
-    nothing = torch.zeros_like(values[:, :1])
-    return weights @ torch.cat((values, nothing), dim=1), weights.select(-1, -1)
-
-
 def norms_rms(q, k, q_gain, k_gain, cos, sin, eps):
     half = q.shape[-1] // 2
     cosines, sines = torch.cat((cos, cos), -1), torch.cat((sin, sin), -1)
@@ -126,18 +86,6 @@ def norms_rsqrt(q, k, q_gain, k_gain, cos, sin, eps):
         a, b = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
         out.append(torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1))
     return torch.einsum("nth,nsh->nts", *out) / q.shape[-1] ** 0.5
-
-
-def norms_numpy(q, k, q_gain, k_gain, cos, sin, eps):
-    cos, sin = cos.numpy(), sin.numpy()
-
-    def turned(x, gain):
-        x = x.numpy()
-        x = x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * gain.numpy()
-        a, b = np.split(x, 2, axis=-1)
-        return np.concatenate((a * cos - b * sin, a * sin + b * cos), axis=-1)
-
-    return turned(q, q_gain) @ turned(k, k_gain).swapaxes(1, 2) / np.sqrt(q.shape[-1])
 
 
 def layers_loop(n_layers, global_every, window, no_rope_layers, length):
@@ -162,14 +110,6 @@ def layers_numpy(n_layers, global_every, window, no_rope_layers, length):
     return cached.tolist(), np.flatnonzero(no_rope_layers).tolist()
 
 
-def ring_where(k_ring, v_ring, q, k, v, position):
-    new = (torch.arange(len(k_ring)) == position % len(k_ring))[:, None]
-    k_ring, v_ring = torch.where(new, k, k_ring), torch.where(new, v, v_ring)
-    scores = k_ring @ q / len(q) ** 0.5
-    scores[torch.arange(len(k_ring)) > position] = -torch.inf
-    return scores.softmax(0) @ v_ring, k_ring, v_ring
-
-
 def ring_joined(k_ring, v_ring, q, k, v, position):
     at = position % len(k_ring)
     k_ring, v_ring = (torch.cat((r[:at], n[None], r[at + 1 :])) for r, n in ((k_ring, k), (v_ring, v)))
@@ -185,17 +125,6 @@ def ring_numpy(k_ring, v_ring, q, k, v, position):
     scores = k_ring[:n] @ q / np.sqrt(len(q))
     weights = np.exp(scores - scores.max())
     return (weights / weights.sum()) @ v_ring[:n], k_ring, v_ring
-
-
-def yarn_loop(head_width, base, factor, trained_length, fast_turns, slow_turns):
-    corner = [
-        head_width * math.log(trained_length / (turns * math.tau), base) / 2 for turns in (fast_turns, slow_turns)
-    ]
-    speeds = []
-    for i in range(head_width // 2):
-        ramp = min(1, max(0, (i - corner[0]) / (corner[1] - corner[0])))
-        speeds.append(base ** (-2 * i / head_width) * (1 - ramp + ramp / factor))
-    return speeds, 1 + math.log(factor) / 10
 
 
 def yarn_interpolated(head_width, base, factor, trained_length, fast_turns, slow_turns):
@@ -242,20 +171,6 @@ def accept_rows(p, q):
     return torch.stack(chances), torch.stack(rests)
 
 
-def speculate_for(p, q, drafted, u):
-    written = []
-    for t, token in enumerate(drafted.tolist()):
-        if u[t] * q[t, token] >= p[t, token]:
-            left = torch.relu(p[t] - q[t])
-            break
-        written.append(token)
-    else:
-        left = p[-1]
-    ends = (left / left.sum()).cumsum(0)
-    written.append(int(torch.searchsorted(ends, u[-1], right=True)))
-    return torch.tensor(written)
-
-
 def speculate_at_once(p, q, drafted, u):
     rows = torch.arange(len(drafted))
     stays = u[:-1] * q[rows, drafted] < p[rows, drafted]
@@ -282,17 +197,6 @@ def quantised_numpy(k, v, bits):
         return np.rint((x - least) / step) * step + least
 
     return rounded(k.numpy(), 0), rounded(v.numpy(), 1)
-
-
-def quantised_rows(k, v, bits):
-    def row(x):
-        least, most = x.min(), x.max()
-        if least == most:
-            return x
-        step = (most - least) / (2**bits - 1)
-        return least + step * torch.round((x - least) / step)
-
-    return torch.stack([row(column) for column in k.T]).T, torch.stack([row(value) for value in v])
 
 
 def quantised_nearest(k, v, bits):
@@ -322,23 +226,6 @@ def delta_einsum(q, k, v, decay, strength):
         state += torch.einsum("h,v->hv", key, (value - old_value) * strength[t])
         rows[t] = torch.einsum("h,hv->v", q[t], state) * q.shape[1] ** -0.5
     return rows, state
-
-
-def delta_numpy(q, k, v, decay, strength):
-    q, k, v, decay, strength = (tensor.numpy() for tensor in (q, k, v, decay, strength))
-    state, outputs = np.zeros((q.shape[1], v.shape[1]), dtype=q.dtype), []
-    for t in range(len(q)):
-        state = state * decay[t]
-        state = state + np.outer(k[t], strength[t] * (v[t] - state.T @ k[t]))
-        outputs.append(state.T @ q[t] / np.sqrt(q.shape[1]))
-    return np.array(outputs), state
-
-
-def pages_loop(q, k_blocks, v_blocks, table, length):
-    size = k_blocks.shape[1]
-    rows = [(int(table[t // size]), t % size) for t in range(length)]
-    keys, values = (torch.stack([blocks[b, i] for b, i in rows]) for blocks in (k_blocks, v_blocks))
-    return torch.softmax(keys @ q * len(q) ** -0.5, 0) @ values
 
 
 def pages_masked(q, k_blocks, v_blocks, table, length):
@@ -394,18 +281,6 @@ def fork_dictionary(table, owners, length, block_size):
     return [*before, new], list(users.values()), [last, new]
 
 
-def indexed_loop(index_q, index_k, w, q, k, v, mask, top):
-    chosen = torch.zeros_like(mask)
-    out = torch.zeros(len(q), v.shape[1]).to(v)
-    for t in range(len(q)):
-        sums = (F.relu(index_q[t] @ index_k.T) * w[t][:, None]).sum(0)
-        seen = mask[t].nonzero()[:, 0]
-        best = seen[sums[seen].argsort(descending=True)[:top]]
-        chosen[t, best] = True
-        out[t] = torch.softmax(k[best] @ q[t] / len(q[t]) ** 0.5, 0) @ v[best]
-    return chosen, out
-
-
 def indexed_ranks(index_q, index_k, w, q, k, v, mask, top):
     sums = torch.einsum("tn,tns->ts", w, torch.einsum("tnp,sp->tns", index_q, index_k).clamp(min=0))
     sums = torch.where(mask, sums, -torch.inf)
@@ -423,18 +298,6 @@ def indexed_numpy(index_q, index_k, w, q, k, v, mask, top):
     scores = np.where(chosen, q.numpy() @ k.numpy().T / np.sqrt(q.shape[1]), -np.inf)
     weights = np.exp(scores - scores.max(1, keepdims=True))
     return chosen, weights / weights.sum(1, keepdims=True) @ v.numpy()
-
-
-def muon_numpy(weight, gradient, average, rate, momentum, weight_decay):
-    weight, gradient, average = (tensor.numpy() for tensor in (weight, gradient, average))
-    average = average + (1 - momentum) * (gradient - average)
-    x = gradient + momentum * (average - gradient)
-    x = x / np.sqrt((x**2).sum())
-    for _ in range(5):
-        gram = x @ x.T
-        x = 3.4445 * x - 4.7750 * gram @ x + 2.0315 * gram @ gram @ x
-    rows, columns = weight.shape
-    return (1 - rate * weight_decay) * weight - rate * max(1, rows / columns) ** 0.5 * x, average
 
 
 def muon_singular_values(weight, gradient, average, rate, momentum, weight_decay):
@@ -466,31 +329,24 @@ def schedule_least(step, peak, warmup, stable, decay):
     return peak * max(0, min(step / warmup, 1, (warmup + stable + decay - step) / decay))
 
 
-def schedule_branches(step, peak, warmup, stable, decay):
-    left = warmup + stable + decay - step
-    if left <= 0:
-        return 0.0
-    return peak * left / decay if left < decay else peak * min(1.0, step / warmup)
-
-
 RIGHT = {
-    "15.route": [route_mask, route_numpy, route_loop],
-    "15.experts": [mixture_loop, mixture_tokens, mixture_batched],
-    "15.absorb": [latent_expanded, latent_heads, latent_joined],
-    "15.sinks": [sinks_shifted, sinks_first_column, sinks_of_zeros],
-    "15.qk-norm": [norms_rms, norms_rsqrt, norms_numpy],
+    "15.route": [route_mask, route_numpy],
+    "15.experts": [mixture_loop, mixture_batched],
+    "15.absorb": [latent_expanded, latent_joined],
+    "15.sinks": [sinks_shifted, sinks_first_column],
+    "15.qk-norm": [norms_rms, norms_rsqrt],
     "15.layers": [layers_loop, layers_slices, layers_numpy],
-    "15.ring": [ring_where, ring_joined, ring_numpy],
-    "15.yarn": [yarn_loop, yarn_interpolated, yarn_torch],
+    "15.ring": [ring_joined, ring_numpy],
+    "15.yarn": [yarn_interpolated, yarn_torch],
     "15.accept": [accept_minimum, accept_numpy, accept_rows],
-    "15.speculate": [speculate_for, speculate_at_once, speculate_numpy],
-    "15.quantise": [quantised_numpy, quantised_rows, quantised_nearest],
-    "15.delta": [delta_projected, delta_einsum, delta_numpy],
-    "15.pages": [pages_loop, pages_masked, pages_fused],
+    "15.speculate": [speculate_at_once, speculate_numpy],
+    "15.quantise": [quantised_numpy, quantised_nearest],
+    "15.delta": [delta_projected, delta_einsum],
+    "15.pages": [pages_masked, pages_fused],
     "15.fork": [fork_cases, fork_numpy, fork_dictionary],
-    "15.indexer": [indexed_loop, indexed_ranks, indexed_numpy],
-    "15.muon": [muon_numpy, muon_singular_values, muon_transposed],
-    "15.schedule": [schedule_corners, schedule_least, schedule_branches],
+    "15.indexer": [indexed_ranks, indexed_numpy],
+    "15.muon": [muon_singular_values, muon_transposed],
+    "15.schedule": [schedule_corners, schedule_least],
     **CONFIGS,
     **FORMATS,
 }

@@ -2,7 +2,6 @@
 
 import heapq
 import math
-import re
 from collections import deque
 from fractions import Fraction
 from itertools import pairwise
@@ -11,14 +10,6 @@ import numpy as np
 
 from right_answers_blocks import BLOCKS
 from right_answers_patterns import PATTERNS
-
-
-def phases_intensity(params, bytes_each, cache_bytes, peak, bandwidth, prompt, batch, cached):
-    def time(tokens, extra):
-        operations, moved = 2 * params * tokens, params * bytes_each + extra
-        return operations / min(peak, bandwidth * operations / moved)
-
-    return time(prompt, 0), time(batch, batch * cached * cache_bytes)
 
 
 def phases_numpy(params, bytes_each, cache_bytes, peak, bandwidth, prompt, batch, cached):
@@ -44,23 +35,6 @@ def latencies_inverted(requests):
     return tuple(np.percentile(values, [50, 95], method="inverted_cdf") for values in (first, between))
 
 
-def latencies_loop(requests):
-    first, between = [], []
-    for arrival, times in requests:
-        before = None
-        for time in times:
-            if before is None:
-                first.append(time - arrival)
-            else:
-                between.append(time - before)
-            before = time
-    percentiles = []
-    for values in (first, between):
-        values.sort()
-        percentiles.append([values[-(-percent * len(values) // 100) - 1] for percent in (50, 95)])
-    return percentiles
-
-
 def latencies_fractions(requests):
     first = sorted(times[0] - arrival for arrival, times in requests)
     between = sorted(b - a for _, times in requests for a, b in pairwise(times))
@@ -69,15 +43,6 @@ def latencies_fractions(requests):
         return values[math.ceil(share * len(values)) - 1]
 
     return tuple([at(values, Fraction(1, 2)), at(values, Fraction(19, 20))] for values in (first, between))
-
-
-def limit_lines(params, bytes_each, cache_bytes, peak, bandwidth, cached):
-    # computing(B) = slope B; reading(B) = weights + slope B
-    computing = np.poly1d([2 * params / peak, 0.0])
-    reading = np.poly1d([cached * cache_bytes / bandwidth, params * bytes_each / bandwidth])
-    roots = (computing - reading).roots
-    batch = float(roots[0]) if len(roots) and roots[0] > 0 else float("inf")
-    return batch, min(1 / c if c else np.inf for c in (computing.coeffs[0], reading.coeffs[0] * bool(cached)))
 
 
 def limit_bytes(params, bytes_each, cache_bytes, peak, bandwidth, cached):
@@ -112,23 +77,6 @@ def batches_heap(arrivals, lengths, slots):
         heapq.heappush(free, end)
         continuous_ends.append(end)
     return ends, continuous_ends
-
-
-def batches_steps(arrivals, lengths, slots):
-    def run(continuous):
-        queue, running, done, now = deque(range(len(lengths))), {}, {}, 0
-        while queue or running:
-            if continuous or not running:
-                while queue and len(running) < slots and arrivals[queue[0]] <= now:
-                    first = queue.popleft()
-                    running[first] = lengths[first]
-            now += 1
-            running = {request: left - 1 for request, left in running.items()}
-            done |= {request: now for request, left in running.items() if left == 0}
-            running = {request: left for request, left in running.items() if left}
-        return [done[request] for request in range(len(lengths))]
-
-    return run(False), run(True)
 
 
 def batches_numpy(arrivals, lengths, slots):
@@ -167,19 +115,6 @@ def admit_pop(memory, weights, reserve, config, bytes_each, block_size, queue):
     return blocks, inside
 
 
-def admit_recursive(memory, weights, reserve, config, bytes_each, block_size, queue):
-    per_token = 2 * bytes_each * math.prod(v for k, v in config.items() if k != "num_attention_heads")
-    blocks = (memory - weights - reserve) // per_token // block_size
-
-    def enter(free, rest):
-        if not rest:
-            return 0
-        left = free - len(range(0, sum(rest[0]), block_size))
-        return 0 if left < 0 else 1 + enter(left, rest[1:])
-
-    return blocks, enter(blocks, queue)
-
-
 def schedule_tokens(running, waiting, budget, most):
     tokens = [0] * (len(running) + len(waiting))
     decoding = [i for i, (prompt, done) in enumerate(running) if done >= prompt]
@@ -202,54 +137,6 @@ def schedule_numpy(running, waiting, budget, most):
     tokens = np.zeros(len(running) + len(waiting), dtype=int)
     tokens[order] = np.clip(budget - before, 0, wants[order])
     return tokens[: len(running)], tokens[len(running) :]
-
-
-def schedule_row(running, waiting, budget, most):
-    """All needs in one row, and sums of those before."""
-    order = sorted(range(len(running)), key=lambda i: running[i][1] < running[i][0])
-    needs = [running[i][0] - running[i][1] or 1 for i in order]
-    needs += [prompt if len(running) + i < most else 0 for i, prompt in enumerate(waiting)]
-    needs = np.array(needs, dtype=np.int64)
-    tokens = np.clip(budget - (np.cumsum(needs) - needs), 0, needs).tolist()
-    now = [0] * len(running)
-    for i, n_tokens in zip(order, tokens, strict=False):
-        now[i] = n_tokens
-    return now, tokens[len(running) :]
-
-
-def schedule_queue(running, waiting, budget, most):
-    now, new = {}, {}
-    rest = budget
-    for i, (prompt, done) in enumerate(running):
-        if prompt - done <= 0 and rest > 0:
-            now[i], rest = 1, rest - 1
-    for i, (prompt, done) in enumerate(running):
-        if prompt - done > 0 and rest > 0:
-            now[i] = prompt - done if prompt - done < rest else rest
-            rest -= now[i]
-    active = len(running)
-    for i, prompt in enumerate(waiting):
-        if active >= most or rest == 0:
-            break
-        new[i] = prompt if prompt < rest else rest
-        rest, active = rest - new[i], active + 1
-    return [now.get(i, 0) for i in range(len(running))], [new.get(i, 0) for i in range(len(waiting))]
-
-
-def stream_pattern(pieces, stops):
-    whole = re.compile("|".join(map(re.escape, stops)) or "(?!)")
-    beginnings = {stop[:n] for stop in stops for n in range(1, len(stop))}
-    pending, out = "", []
-    for number, piece in enumerate(pieces):
-        pending += piece
-        if match := whole.search(pending):
-            return [*out, pending[: match.start()]]
-        cut = next((i for i in range(len(pending)) if pending[i:] in beginnings), len(pending))
-        if number == len(pieces) - 1:
-            cut = len(pending)
-        out.append(pending[:cut])
-        pending = pending[cut:]
-    return out
 
 
 def stream_places(pieces, stops):
@@ -338,53 +225,10 @@ def simulate_numpy(requests, budget, most, fixed, each):
     return first - arrival, last - arrival
 
 
-def simulate_objects(requests, budget, most, fixed, each):
-    class Request:
-        def __init__(self, arrival, prompt, new):
-            self.arrival, self.prompt, self.new, self.times = arrival, prompt, new, []
-
-        def take(self, most_now):
-            self.got = min(most_now, max(self.prompt, 1))
-            return self.got
-
-        def step(self, now):
-            if self.prompt == 0:
-                self.times += [now] * self.got
-            else:
-                self.prompt -= self.got
-                self.times += [now] if self.prompt == 0 else []
-            self.got = 0
-
-    everybody = [Request(*row) for row in requests]
-    queue, running, now = deque(everybody), [], 0.0
-    while queue or running:
-        now = now if running else max(now, queue[0].arrival)
-        rest = budget
-        for request in sorted(running, key=lambda r: r.prompt > 0):
-            rest -= request.take(rest)
-        while queue and queue[0].arrival <= now and rest and len(running) < most:
-            running.append(queue.popleft())
-            rest -= running[-1].take(rest)
-        now += fixed + each * (budget - rest)
-        for request in running:
-            request.step(now)
-        running = [r for r in running if len(r.times) < r.new]
-    return [r.times[0] - r.arrival for r in everybody], [r.times[-1] - r.arrival for r in everybody]
-
-
 def small_groups(params, kept, bits, group, memory, sequence_bytes):
     groups = (params - kept) / group
     weights = groups * (group * bits + 16) / 8 + kept * 2
     return weights, math.floor((memory - weights) / sequence_bytes)
-
-
-def small_bits_each(params, kept, bits, group, memory, sequence_bytes):
-    each = bits + 16 / group
-    weights = ((params - kept) * each + kept * 16) * 0.125
-    fit = 0
-    while weights + (fit + 1) * sequence_bytes <= memory:
-        fit += 1
-    return weights, fit
 
 
 def small_fractions(params, kept, bits, group, memory, sequence_bytes):
@@ -405,27 +249,6 @@ def speedup_numpy(acceptance, draft_cost, most):
     k = np.arange(most + 1)
     speeds = np.cumsum(np.power(float(acceptance), k)) / (1 + k * draft_cost)
     return int(speeds.argmax()), speeds.max()
-
-
-def speedup_running(acceptance, draft_cost, most):
-    chance = tokens = time = 1.0
-    candidates = [(1.0, 0)]
-    for k in range(1, most + 1):
-        chance *= acceptance
-        tokens += chance
-        time += draft_cost
-        candidates.append((tokens / time, -k))
-    speed, k = max(candidates)
-    return -k, speed
-
-
-def cost_hours(price, machines, input_rate, output_rate, utilisation, prompt, answer):
-    def tokens_in_an_hour(rate):
-        return rate * 60 * 60 * utilisation
-
-    bill = price * machines
-    a, b = (bill / tokens_in_an_hour(rate) for rate in (input_rate, output_rate))
-    return a * 10**6, b * 10**6, a * prompt + b * answer
 
 
 def cost_numpy(price, machines, input_rate, output_rate, utilisation, prompt, answer):
@@ -454,26 +277,19 @@ def pools_fractions(machines, prompt, answer, prefill_rate, step, batch, cache_b
     return -fewest, float(rate)
 
 
-def pools_numpy(machines, prompt, answer, prefill_rate, step, batch, cache_bytes, bandwidth):
-    p = np.arange(1, machines)
-    places = [p * prefill_rate / prompt, p * bandwidth / (prompt * cache_bytes), p[::-1] * batch / (answer * step)]
-    rates = np.minimum.reduce(places)
-    return p[rates.argmax()], rates.max()
-
-
 RIGHT = {
-    "16.phases": [phases_intensity, phases_numpy, phases_branches],
-    "16.latencies": [latencies_inverted, latencies_loop, latencies_fractions],
-    "16.batch-limit": [limit_lines, limit_bytes, limit_fractions],
-    "16.batches": [batches_heap, batches_steps, batches_numpy],
-    "16.admit": [admit_accumulate, admit_pop, admit_recursive],
-    "16.schedule": [schedule_tokens, schedule_numpy, schedule_row, schedule_queue],
-    "16.split-pools": [pools_lines, pools_fractions, pools_numpy],
-    "16.stream": [stream_pattern, stream_places, stream_partition],
-    "16.simulate": [simulate_schedule, simulate_numpy, simulate_objects],
-    "16.small": [small_groups, small_bits_each, small_fractions],
-    "16.speedup": [speedup_formula, speedup_numpy, speedup_running],
-    "16.cost": [cost_hours, cost_numpy, cost_fractions],
+    "16.phases": [phases_numpy, phases_branches],
+    "16.latencies": [latencies_inverted, latencies_fractions],
+    "16.batch-limit": [limit_bytes, limit_fractions],
+    "16.batches": [batches_heap, batches_numpy],
+    "16.admit": [admit_accumulate, admit_pop],
+    "16.schedule": [schedule_tokens, schedule_numpy],
+    "16.split-pools": [pools_lines, pools_fractions],
+    "16.stream": [stream_places, stream_partition],
+    "16.simulate": [simulate_schedule, simulate_numpy],
+    "16.small": [small_groups, small_fractions],
+    "16.speedup": [speedup_formula, speedup_numpy],
+    "16.cost": [cost_numpy, cost_fractions],
     **BLOCKS,
     **PATTERNS,
 }

@@ -11,22 +11,9 @@ def lens_torch(states, gain, w_out, eps):
     return F.rms_norm(states, gain.shape, gain, eps) @ w_out
 
 
-def lens_loop(states, gain, w_out, eps):
-    logits = torch.empty(*states.shape[:2], w_out.shape[1])
-    for i, layer in enumerate(states):
-        for t, x in enumerate(layer):
-            logits[i, t] = w_out.T @ (gain * x * torch.rsqrt((x @ x) / len(x) + eps))
-    return logits
-
-
 def lens_numpy(states, gain, w_out, eps):
     x = states.numpy()
     return (x / np.sqrt((x**2).mean(-1, keepdims=True) + eps) * gain.numpy()) @ w_out.numpy()
-
-
-def attribute_einsum(z, w_o, x, gain, w_out, token, eps):
-    read = gain * w_out[:, token] * torch.rsqrt(x[-1].square().mean() + eps)
-    return torch.einsum("nh,nhd,d->n", z[:, -1], w_o.unflatten(0, (len(z), -1)), read)
 
 
 def attribute_loop(z, w_o, x, gain, w_out, token, eps):
@@ -59,15 +46,6 @@ def difference_logits(embedding, attention, feed_forward, gain, w_out, token, ot
     return [logits(part)[..., token] - logits(part)[..., other] for part in (embedding, attention, feed_forward)]
 
 
-def difference_numpy(embedding, attention, feed_forward, gain, w_out, token, other, eps):
-    e, a, f, g, w = (tensor.numpy().astype(float) for tensor in (embedding, attention, feed_forward, gain, w_out))
-    x = e.copy()
-    for i in range(len(a)):
-        x += a[i] + f[i]
-    read = g * (w[:, token] - w[:, other]) / np.sqrt(np.mean(x**2) + eps)
-    return float(e @ read), a @ read, f @ read
-
-
 def silence_addends(z, w_o, b_o, head):
     n, _, h = z.shape
     added = torch.einsum("nth,nhd->ntd", z, w_o.unflatten(0, (n, h)))
@@ -79,20 +57,6 @@ def silence_mask(z, w_o, b_o, head):
     keep = (torch.arange(len(z)) != head)[:, None, None]
     zeros, means = z * keep, torch.where(keep, z, z.mean(dim=1, keepdim=True))
     return tuple(torch.cat(list(heads), dim=-1) @ w_o + b_o for heads in (zeros, means))
-
-
-def silence_numpy(z, w_o, b_o, head):
-    results = []
-    for value in (0.0, z[head].numpy().mean(0)):
-        x = z.numpy().copy()
-        x[head] = value
-        results.append(np.hstack(list(x)) @ w_o.numpy() + b_o.numpy())
-    return results
-
-
-def induction_diagonal(weights):
-    half = weights.shape[-1] // 2
-    return weights.diagonal(1 - half, dim1=1, dim2=2)[:, 1:].mean(dim=-1)
 
 
 def induction_loop(weights):
@@ -133,26 +97,6 @@ def patch_batched(clean, corrupted, mixes, weights, read):
     return (torch.stack(rows) - corrupted_result) / (clean_result - corrupted_result)
 
 
-def patch_numpy(clean, corrupted, mixes, weights, read):
-    clean, corrupted, mixes, weights, read = (x.numpy() for x in (clean, corrupted, mixes, weights, read))
-
-    def onward(x, i):
-        return x if i == len(mixes) else onward(x + np.tanh(mixes[i] @ x @ weights[i]), i + 1)
-
-    def entering(x, i):
-        for j in range(i):
-            x = x + np.tanh(mixes[j] @ x @ weights[j])
-        return x
-
-    clean_result, corrupted_result = (float(onward(x, 0)[-1] @ read) for x in (clean, corrupted))
-    shares = np.zeros((len(mixes), len(clean)))
-    for i, t in np.ndindex(*shares.shape):
-        x = entering(corrupted, i).copy()
-        x[t] = entering(clean, i)[t]
-        shares[i, t] = (onward(x, i)[-1] @ read - corrupted_result) / (clean_result - corrupted_result)
-    return shares
-
-
 def probe_rows(states, labels, shown, ridge):
     x = torch.cat((states, torch.ones_like(states[:, :1])), dim=1)
     y = torch.where(labels == 1, 1.0, -1.0).to(x.dtype)
@@ -169,28 +113,10 @@ def probe_numpy(states, labels, shown, ridge):
     return w, np.mean(np.sign(x[left] @ w) == y[left])
 
 
-def probe_kernel(states, labels, shown, ridge):
-    x = F.pad(states, (0, 1), value=1.0)
-    seen = x[shown]
-    a = torch.linalg.solve(
-        seen @ seen.T + ridge * torch.eye(len(seen), dtype=x.dtype), 2.0 * labels[shown].double() - 1
-    )
-    w = seen.T @ a
-    return w, (((x @ w) > 0).long() == labels)[~shown].double().mean()
-
-
 def selectivity_numpy(words, labels, drawn, predicted, control_predicted, held_out):
     control = drawn.numpy()[words.numpy()]
     hits = predicted.numpy() == labels.numpy(), control_predicted.numpy() == control
     real, by_heart = (hit[held_out.numpy()].mean() for hit in hits)
-    return control, real, by_heart, real - by_heart
-
-
-def selectivity_loop(words, labels, drawn, predicted, control_predicted, held_out):
-    control = [int(drawn[w]) for w in words]
-    places = [i for i in range(len(words)) if held_out[i]]
-    real = sum(int(predicted[i] == labels[i]) for i in places) / len(places)
-    by_heart = sum(int(control_predicted[i] == control[i]) for i in places) / len(places)
     return control, real, by_heart, real - by_heart
 
 
@@ -210,18 +136,6 @@ def shared_gram(w):
     return squares.sqrt(), whole - squares, torch.where(whole > 0, squares / whole, whole)
 
 
-def shared_loop(w):
-    lengths, met, dimensions = [], [], []
-    for i in range(w.shape[1]):
-        length = math.sqrt(sum(float(x) ** 2 for x in w[:, i]))
-        unit = w[:, i] / length if length else w[:, i]
-        others = sum(float(unit @ w[:, j]) ** 2 for j in range(w.shape[1]) if j != i)
-        lengths.append(length)
-        met.append(others)
-        dimensions.append(length**2 / (length**2 + others) if length else 0.0)
-    return lengths, met, dimensions
-
-
 def shared_numpy(w):
     w = w.numpy()
     lengths = np.linalg.norm(w, axis=0)
@@ -238,32 +152,11 @@ def autoencoder_torch(h, w_encoder, b_encoder, directions, b_decoder, price):
     return latents, again, ((again - h).pow(2).sum() + price * latents.sum()) / len(h)
 
 
-def autoencoder_loop(h, w_encoder, b_encoder, directions, b_decoder, price):
-    latents, again, total = [], [], 0.0
-    for x in h:
-        a = torch.relu(w_encoder.T @ (x - b_decoder) + b_encoder)
-        y = b_decoder + sum(a[i] * directions[i] / directions[i].norm() for i in range(len(a)))
-        total = total + (y - x) @ (y - x) + price * a.abs().sum()
-        latents.append(a)
-        again.append(y)
-    return torch.stack(latents), torch.stack(again), total / len(h)
-
-
 def autoencoder_numpy(h, w_encoder, b_encoder, directions, b_decoder, price):
     h, we, be, d, bd = (x.numpy() for x in (h, w_encoder, b_encoder, directions, b_decoder))
     a = np.maximum((h - bd) @ we + be, 0)
     y = a @ (d / np.linalg.norm(d, axis=1)[:, None]) + bd
     return a, y, float(np.mean(np.sum((y - h) ** 2, 1) + price * a.sum(1)))
-
-
-def top_k_ranks(h, w_encoder, b_encoder, directions, b_decoder, k):
-    latents = ((h - b_decoder) @ w_encoder + b_encoder).clamp(min=0)
-    left, right = latents[:, :, None], latents[:, None, :]
-    earlier = torch.ones(latents.shape[1], latents.shape[1]).tril(-1).bool()
-    ranks = ((right > left) | ((right == left) & earlier)).sum(dim=2)
-    codes = torch.where(ranks < k, latents, 0.0)
-    again = codes @ directions + b_decoder
-    return codes, again, (again - h).pow(2).mean() / h.var(dim=0, correction=0).mean()
 
 
 def top_k_loop(h, w_encoder, b_encoder, directions, b_decoder, k):
@@ -288,15 +181,15 @@ def top_k_numpy(h, w_encoder, b_encoder, directions, b_decoder, k):
 
 
 RIGHT = {
-    "17.lens": [lens_torch, lens_loop, lens_numpy],
-    "17.attribute-heads": [attribute_einsum, attribute_loop, attribute_back],
-    "17.difference": [difference_together, difference_logits, difference_numpy],
-    "17.silence": [silence_addends, silence_mask, silence_numpy],
-    "17.induction": [induction_diagonal, induction_loop, induction_rows],
-    "17.patch": [patch_beside, patch_batched, patch_numpy],
-    "17.probe": [probe_rows, probe_numpy, probe_kernel],
-    "17.selectivity": [selectivity_numpy, selectivity_loop, selectivity_errors],
-    "17.superposition": [shared_gram, shared_loop, shared_numpy],
-    "17.autoencoder": [autoencoder_torch, autoencoder_loop, autoencoder_numpy],
-    "17.top-k-codes": [top_k_ranks, top_k_loop, top_k_numpy],
+    "17.lens": [lens_torch, lens_numpy],
+    "17.attribute-heads": [attribute_loop, attribute_back],
+    "17.difference": [difference_together, difference_logits],
+    "17.silence": [silence_addends, silence_mask],
+    "17.induction": [induction_loop, induction_rows],
+    "17.patch": [patch_beside, patch_batched],
+    "17.probe": [probe_rows, probe_numpy],
+    "17.selectivity": [selectivity_numpy, selectivity_errors],
+    "17.superposition": [shared_gram, shared_numpy],
+    "17.autoencoder": [autoencoder_torch, autoencoder_numpy],
+    "17.top-k-codes": [top_k_loop, top_k_numpy],
 }

@@ -2,10 +2,8 @@
 
 import math
 
-import numpy as np
-
 from right_answers_kernels import ATTENTION_AND_WEIGHTS
-from softlookup.tiles import cdiv, jit, tl
+from softlookup.tiles import jit, tl
 
 LOG2_E = tl.constexpr(1.4426950408889634)
 
@@ -23,20 +21,6 @@ def add_strided(x, y, out, a, n, BLOCK: tl.constexpr):
     x_tile = tl.load(x + at, is_inside, 0.0)
     y_tile = tl.load(y + at, is_inside, 0.0)
     tl.store(out + at, tl.where(is_inside, a * x_tile + y_tile, 0.0), is_inside)
-
-
-@jit
-def add_moved_pointers(x, y, out, a, n, BLOCK: tl.constexpr):
-    first = tl.program_id(axis=0) * BLOCK
-    x += first
-    y += first
-    out += first
-    cols = tl.arange(0, BLOCK)
-    mask = cols < n - first
-    total = tl.load(x + cols, mask=mask)
-    total *= a
-    total += tl.load(cols + y, mask=mask)
-    tl.store(out + cols, total.to(out.dtype.element_ty), mask=mask)
 
 
 @jit
@@ -59,16 +43,6 @@ def softmax_logarithm(x, y, n, BLOCK: tl.constexpr):
 
 
 @jit
-def softmax_two_axes(x, y, n, BLOCK: tl.constexpr):
-    rows = (tl.program_id(0) + tl.arange(0, 1))[:, None]
-    cols = tl.arange(0, BLOCK)[None, :]
-    a = tl.load(x + rows * n + tl.minimum(cols, n - 1))
-    e = tl.exp((a - tl.max(a, 1, keep_dims=True)) / 2.0)
-    e = tl.where(cols < n, e, 0.0)
-    tl.store(y + rows * n + cols, e / tl.sum(e, 1)[:, None], mask=cols < n)
-
-
-@jit
 def online_backwards(x, y, n, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     top, total = -1e30, 0.0
@@ -84,40 +58,6 @@ def online_backwards(x, y, n, BLOCK: tl.constexpr):
         cols = tile * BLOCK + tl.arange(0, BLOCK)
         a = tl.load(x + row * n + cols, mask=cols < n)
         tl.store(y + row * n + cols, tl.exp(a - top) * inverse, mask=cols < n)
-
-
-@jit
-def online_by_lanes(x, y, n, BLOCK: tl.constexpr):
-    x += tl.program_id(0) * n
-    y += tl.program_id(0) * n
-    lanes = tl.arange(0, BLOCK)
-    tops = tl.full((BLOCK,), -1e30, tl.float32)
-    totals = tl.zeros((BLOCK,), tl.float32)
-    for start in range(0, n, BLOCK):
-        a = tl.load(x + start + lanes, mask=start + lanes < n, other=-float("inf"))
-        larger = tl.maximum(tops, a)
-        totals = totals * tl.exp(tops - larger) + tl.exp(a - larger)
-        tops = larger
-    top = tl.max(tops, 0)
-    total = tl.sum(totals * tl.exp(tops - top), 0)
-    for start in range(0, n, BLOCK):
-        a = tl.load(x + start + lanes, mask=start + lanes < n)
-        tl.store(y + start + lanes, tl.exp(a - top) / total, mask=start + lanes < n)
-
-
-@jit
-def online_logarithm(x, y, n, BLOCK: tl.constexpr):
-    row = tl.program_id(0) * n
-    logarithm = -float("inf")
-    for start in tl.range(0, n, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        a = tl.where(cols < n, tl.load(x + row + tl.minimum(cols, n - 1)), -float("inf"))
-        top = tl.maximum(logarithm, tl.max(a, 0))
-        logarithm = top + tl.log(tl.exp(logarithm - top) + tl.sum(tl.exp(a - top), 0))
-    for start in tl.range(0, n, BLOCK):
-        cols = start + tl.arange(0, BLOCK)
-        a = tl.load(x + row + cols, mask=cols < n)
-        tl.store(y + row + cols, tl.exp(a - logarithm), mask=cols < n)
 
 
 @jit
@@ -147,38 +87,6 @@ def norm_helper(x, residual, w, total, y, n, eps, BLOCK: tl.constexpr):
     y_tile = load_float32(w + cols, mask) * (a * inverse)
     tl.store(y + row * n + cols, y_tile.to(tl.float16), mask=mask)
     tl.store(total + row * n + cols, a.to(tl.float16), mask=mask)
-
-
-@jit
-def norm_scaled(x, residual, w, total, y, n, eps, BLOCK: tl.constexpr):
-    # The squares of numbers of at most 1 overflow in no dtype.
-    cols = tl.arange(0, BLOCK)
-    at = tl.program_id(0) * n + tl.minimum(cols, n - 1)
-    a = tl.cast(tl.load(x + at), tl.float32) + tl.cast(tl.load(residual + at), tl.float32)
-    tl.store(total + at, a, mask=cols < n)
-    top = tl.maximum(tl.max(tl.abs(a), 0), 1e-6)
-    small = tl.where(cols < n, a / top, 0.0)
-    square = tl.sum(small * small, 0) / n
-    small *= tl.rsqrt(square + eps / (top * top))
-    tl.store(y + at, small * tl.load(w + tl.minimum(cols, n - 1)), mask=cols < n)
-
-
-@jit
-def product_moved_pointers(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    # Rows and columns behind the end begin again, as in Triton's tutorial: what they give is not stored.
-    rows = tl.program_id(0) * BM + tl.arange(0, BM)
-    cols = tl.program_id(1) * BN + tl.arange(0, BN)
-    inner = tl.arange(0, BK)
-    a_at = a + (rows % m)[:, None] * k + inner[None, :]
-    b_at = b + inner[:, None] * n + (cols % n)[None, :]
-    acc = tl.zeros((BM, BN), dtype=tl.float32)
-    for step in range(0, tl.cdiv(k, BK)):
-        a_tile = tl.load(a_at, mask=inner[None, :] < k - step * BK, other=0.0)
-        b_tile = tl.load(b_at, mask=inner[:, None] < k - step * BK, other=0.0)
-        acc = tl.dot(a_tile, b_tile, acc)
-        a_at += BK
-        b_at += BK * n
-    tl.store(c + n * rows[:, None] + cols[None, :], acc, mask=(rows[:, None] < m) & (cols[None, :] < n))
 
 
 @jit
@@ -221,16 +129,6 @@ def tile_downwards(m, n, k, number_bytes, chip_bytes):
     return tile, read * number_bytes
 
 
-def tile_programs(m, n, k, number_bytes, chip_bytes):
-    tiles = 2 ** np.arange(20)
-    tile = int(tiles[tiles**2 * (2 * number_bytes + 4) <= chip_bytes].max())
-    read = 0
-    for i in range(cdiv(m, tile)):
-        for j in range(cdiv(n, tile)):
-            read += (min(tile, m - i * tile) + min(tile, n - j * tile)) * k
-    return np.array(tile), np.array(read * number_bytes)
-
-
 @jit
 def linear_rows_of_weights(x, w, bias, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
@@ -244,22 +142,6 @@ def linear_rows_of_weights(x, w, bias, y, m, n, k, BM: tl.constexpr, BN: tl.cons
     z = acc + tl.load(bias + outputs, mask=outputs < n)[None, :]
     z = z / (1.0 + tl.exp(-1.702 * z))
     tl.store(y + rows[:, None] * n + outputs[None, :], z, mask=(rows[:, None] < m) & (outputs[None, :] < n))
-
-
-@jit
-def linear_bias_first(x, w, bias, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    rows = (tl.program_id(0) * BM + tl.arange(0, BM))[:, None]
-    cols = (tl.program_id(1) * BN + tl.arange(0, BN))[None, :]
-    at = tl.arange(0, BK)
-    z = tl.broadcast_to(tl.load(bias + cols, mask=cols < n, other=0.0), (BM, BN))
-    x += rows * k + at[None, :]
-    w += cols * k + at[:, None]
-    for left in range(k, 0, -BK):
-        x_tile = tl.load(x, mask=(rows < m) & (at[None, :] < left), other=0.0)
-        z += tl.dot(x_tile, tl.load(w, mask=(cols < n) & (at[:, None] < left), other=0.0))
-        x += BK
-        w += BK
-    tl.store(y + rows * n + cols, tl.sigmoid(z * 1.702) * z, mask=(rows < m) & (cols < n))
 
 
 @jit
@@ -282,11 +164,11 @@ def linear_transposed(x, w, bias, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr
 
 
 RIGHT = ATTENTION_AND_WEIGHTS | {
-    "18.add": [add_clamped, add_strided, add_moved_pointers],
-    "18.softmax": [softmax_exp2, softmax_logarithm, softmax_two_axes],
-    "18.online": [online_backwards, online_by_lanes, online_logarithm],
-    "18.norm": [norm_sum_in_half, norm_helper, norm_scaled],
-    "18.product": [product_moved_pointers, product_transposed, product_backwards],
-    "18.tile": [tile_root, tile_downwards, tile_programs],
-    "18.linear": [linear_rows_of_weights, linear_bias_first, linear_transposed],
+    "18.add": [add_clamped, add_strided],
+    "18.softmax": [softmax_exp2, softmax_logarithm],
+    "18.online": [online_backwards],
+    "18.norm": [norm_sum_in_half, norm_helper],
+    "18.product": [product_transposed, product_backwards],
+    "18.tile": [tile_root, tile_downwards],
+    "18.linear": [linear_rows_of_weights, linear_transposed],
 }

@@ -1,19 +1,8 @@
 """Chapter 20, preferences and rewards: right answers written otherwise."""
 
 import math
-import statistics
 
 import numpy as np
-
-
-def answer_loop(logits, ids, is_answer):
-    sums = np.zeros(len(ids))
-    for b in range(len(ids)):
-        for t in range(1, ids.shape[1]):
-            if is_answer[b, t]:
-                scores = logits[b, t - 1] - logits[b, t - 1].max()
-                sums[b] += scores[ids[b, t]] - math.log(np.exp(scores).sum())
-    return sums
 
 
 def answer_logaddexp(logits, ids, is_answer):
@@ -28,15 +17,6 @@ def answer_one_hot(logits, ids, is_answer):
     log_p = scores - np.log(np.exp(scores).sum(axis=2))[:, :, None]
     counted = np.eye(logits.shape[2])[ids] * is_answer[:, :, None]
     return np.einsum("btv,btv->b", log_p[:, :-1], counted[:, 1:])
-
-
-def reward_loop(chosen, rejected):
-    losses, gradient = [], []
-    for c, r in zip(chosen, rejected, strict=True):
-        d = float(c - r)
-        losses.append(max(-d, 0.0) + math.log1p(math.exp(-abs(d))))
-        gradient.append(-1 / (1 + math.exp(d)) if d < 700 else 0.0)
-    return sum(losses) / len(losses), np.array(gradient) / len(losses)
 
 
 def reward_log1p(chosen, rejected):
@@ -72,14 +52,6 @@ def dpo_difference(chosen, rejected, reference_chosen, reference_rejected, beta)
     return softplus.sum() / softplus.size, margins
 
 
-def advantages_loop(rewards):
-    rows = []
-    for group in rewards:
-        is_equal = np.allclose(group, group[0], rtol=1e-15, atol=0)
-        rows.append(np.zeros(len(group)) if is_equal else (group - group.mean()) / group.std())
-    return np.stack(rows)
-
-
 def advantages_norm(rewards):
     centred = rewards - rewards.mean(axis=1)[:, None]
     is_equal = np.ptp(rewards, axis=1) <= 1e-15 * np.abs(rewards).max(axis=1)
@@ -93,26 +65,6 @@ def advantages_masked(rewards):
     some = rewards[mixed]
     advantages[mixed] = (some - some.mean(axis=1, keepdims=True)) / some.std(axis=1, keepdims=True)
     return advantages
-
-
-def advantages_statistics(rewards):
-    rows = []
-    for group in rewards.tolist():
-        is_equal = all(math.isclose(reward, group[0], rel_tol=1e-15) for reward in group)
-        spread = math.inf if is_equal else statistics.pstdev(group)
-        rows.append([(reward - statistics.fmean(group)) / spread for reward in group])
-    return rows
-
-
-def grpo_loop(new, old, advantages, is_answer, clip):
-    gains = []
-    for b in range(len(new)):
-        for t in range(new.shape[1]):
-            if is_answer[b, t]:
-                ratio = math.exp(new[b, t] - old[b, t])
-                clipped = min(max(ratio, 1 - clip), 1 + clip)
-                gains.append(min(ratio * advantages[b], clipped * advantages[b]))
-    return -sum(gains) / len(gains)
 
 
 def grpo_selected(new, old, advantages, is_answer, clip):
@@ -147,16 +99,6 @@ def kl_ratios(policy, reference):
     return np.array([-log_r.mean(), (log_r**2).mean() / 2, (r - 1 - log_r).mean()])
 
 
-def best_falling(rewards, n):
-    falling, s = sorted(rewards, reverse=True), len(rewards)
-    expected, probability = 0.0, n / s
-    for i in range(s - n + 1):
-        expected += falling[i] * probability
-        if i < s - 1:
-            probability *= (s - i - n) / (s - i - 1)
-    return expected, math.log(n) - (n - 1) / n
-
-
 def best_cumulative(rewards, n):
     rising, s = np.sort(rewards), len(rewards)
     all_below = [math.comb(i, n) / math.comb(s, n) for i in range(s + 1)]
@@ -173,11 +115,11 @@ def best_fractions(rewards, n):
 
 
 REWARDS = {
-    "20.answer-log-probs": (answer_loop, answer_logaddexp, answer_one_hot),
-    "20.reward": (reward_loop, reward_log1p, reward_tanh),
+    "20.answer-log-probs": (answer_logaddexp, answer_one_hot),
+    "20.reward": (reward_log1p, reward_tanh),
     "20.dpo": (dpo_loop, dpo_rewards, dpo_difference),
-    "20.advantages": (advantages_loop, advantages_norm, advantages_masked, advantages_statistics),
-    "20.grpo": (grpo_loop, grpo_selected, grpo_by_sign),
+    "20.advantages": (advantages_norm, advantages_masked),
+    "20.grpo": (grpo_selected, grpo_by_sign),
     "20.kl": (kl_loop, kl_stacked, kl_ratios),
-    "20.best-of-n": (best_falling, best_cumulative, best_fractions),
+    "20.best-of-n": (best_cumulative, best_fractions),
 }

@@ -1,8 +1,6 @@
 """Chapter 20, scores of models: right answers written otherwise: loops, exact whole numbers, logarithms, sorting."""
 
 import math
-from collections import Counter
-from fractions import Fraction
 
 import numpy as np
 
@@ -36,24 +34,6 @@ def pass_at_k_of_chen(n, c, k):
     return np.mean([estimate(correct) for correct in c])
 
 
-def pass_at_k_in_logarithms(n, c, k):
-    def subsets(among):
-        return math.lgamma(among + 1) - math.lgamma(k + 1) - math.lgamma(among - k + 1)
-
-    missed = [math.exp(subsets(n - correct) - subsets(n)) if n - correct >= k else 0.0 for correct in c.tolist()]
-    return 1 - math.fsum(missed) / len(missed)
-
-
-def pass_at_k_in_fractions(n, c, k):
-    total = Fraction(0)
-    for correct in c:
-        miss = Fraction(1)
-        for before in range(k):
-            miss *= Fraction(max(n - int(correct) - before, 0), n - before)
-        total += 1 - miss
-    return float(total / len(c))
-
-
 def interval_by_loops(first, second, draws):
     means = []
     for row in draws:
@@ -67,14 +47,6 @@ def interval_of_two_means(first, second, draws):
     return np.concatenate(([np.mean(second - first)], ends))
 
 
-def interval_from_counts(first, second, draws):
-    counts = (draws[:, :, None] == np.arange(len(first))).sum(axis=1)
-    ordered = np.sort(counts @ (second - first) / len(first))
-    at = np.array([0.025, 0.975]) * (len(ordered) - 1)
-    ends = np.interp(at, np.arange(len(ordered)), ordered)
-    return np.array([(second - first).sum() / len(first), *ends])
-
-
 def contaminated_by_slices(problem, documents, n):
     words = problem.lower().split()
     texts = [document.lower().split() for document in documents]
@@ -84,18 +56,6 @@ def contaminated_by_slices(problem, documents, n):
         gram = words[start : start + n]
         hits += any(text[i : i + n] == gram for text in texts for i in range(len(text) - n + 1))
     return hits / total if total else 0.0
-
-
-def contaminated_by_counters(problem, documents, n):
-    def count(text):
-        words = text.lower().split()
-        return Counter(zip(*(words[i:] for i in range(n)), strict=False))
-
-    problem_grams = count(problem)
-    if not problem_grams:
-        return 0.0
-    trained = set().union(*map(count, documents))
-    return sum(times for gram, times in problem_grams.items() if gram in trained) / sum(problem_grams.values())
 
 
 def contaminated_by_strings(problem, documents, n):
@@ -124,8 +84,8 @@ def choose_by_sorting(log_probs, lengths):
 
 SCORES = {
     "20.bits-per-byte": (bits_in_base_two, bits_by_a_loop, bits_from_a_dot_product),
-    "20.pass-at-k": (pass_at_k_by_subsets, pass_at_k_of_chen, pass_at_k_in_logarithms, pass_at_k_in_fractions),
-    "20.paired": (interval_by_loops, interval_of_two_means, interval_from_counts),
-    "20.contamination": (contaminated_by_slices, contaminated_by_counters, contaminated_by_strings),
+    "20.pass-at-k": (pass_at_k_by_subsets, pass_at_k_of_chen),
+    "20.paired": (interval_by_loops, interval_of_two_means),
+    "20.contamination": (contaminated_by_slices, contaminated_by_strings),
     "20.choice": (choose_by_loops, choose_the_least_bits, choose_by_sorting),
 }

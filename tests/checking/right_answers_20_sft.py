@@ -1,19 +1,8 @@
 """Chapter 20, supervised fine-tuning: right answers written otherwise."""
 
-import math
-
 import numpy as np
 
 IM_START, IM_END = "<|im_start|>", "<|im_end|>"
-
-
-def template_pieces(messages, add_generation_prompt):
-    pieces = []
-    for message in messages:
-        pieces += [IM_START, message["role"], "\n", message["content"], IM_END, "\n"]
-    if add_generation_prompt:
-        pieces += [IM_START, "assistant", "\n"]
-    return "".join(pieces)
 
 
 def template_formatted(messages, add_generation_prompt):
@@ -29,13 +18,6 @@ def template_recursive(messages, add_generation_prompt):
     return turn + template_recursive(messages[1:], add_generation_prompt)
 
 
-def mask_loop(ids, is_answer):
-    labels = []
-    for t in range(len(ids) - 1):
-        labels.append(ids[t + 1] if is_answer[t + 1] else -100)
-    return ids[:-1], np.array(labels)
-
-
 def mask_copied(ids, is_answer):
     labels = ids.copy()
     labels[~is_answer] = -100
@@ -45,16 +27,6 @@ def mask_copied(ids, is_answer):
 def mask_arithmetic(ids, is_answer):
     answers = is_answer.astype(ids.dtype)
     return np.delete(ids, -1), (ids * answers - 100 * (1 - answers))[1:]
-
-
-def loss_loop(logits, labels):
-    losses = []
-    for row, row_labels in zip(logits, labels, strict=True):
-        for scores, label in zip(row, row_labels, strict=True):
-            if label != -100:
-                largest = scores.max()
-                losses.append(largest + math.log(np.exp(scores - largest).sum()) - scores[label])
-    return np.mean(losses)
 
 
 def loss_take_along(logits, labels):
@@ -69,17 +41,6 @@ def loss_logaddexp(logits, labels):
     b, t = np.nonzero(labels != -100)
     rows, ids = logits[b, t], labels[b, t]
     return (np.logaddexp.reduce(rows, axis=1) - rows[np.arange(len(ids)), ids]).mean()
-
-
-def packed_blocks(lengths):
-    total, begin = int(np.sum(lengths)), 0
-    positions, may_attend = np.zeros(total, dtype=np.int64), np.zeros((total, total), dtype=bool)
-    for length in lengths:
-        end = begin + length
-        positions[begin:end] = np.arange(length)
-        may_attend[begin:end, begin:end] = np.tril(np.ones((length, length), dtype=bool))
-        begin = end
-    return positions, may_attend
 
 
 def packed_by_begins(lengths):
@@ -107,25 +68,6 @@ def lora_einsum(x, w, a, b, alpha):
     return np.einsum("...d,fd->...f", x, w) + np.einsum("...r,fr->...f", inner, b), w + update
 
 
-def lora_ranks(x, w, a, b, alpha):
-    merged = w.copy()
-    for row, column in zip(a, b.T, strict=True):
-        merged = merged + alpha / len(a) * np.outer(column, row)
-    return x @ merged.T, merged
-
-
-def distill_loop(student, teacher, tau):
-    def log_softmax(scores):
-        scores = scores / tau
-        return scores - np.logaddexp.reduce(scores)
-
-    total = 0.0
-    for student_row, teacher_row in zip(student, teacher, strict=True):
-        log_q, log_p = log_softmax(student_row), log_softmax(teacher_row)
-        total += sum(math.exp(lp) * (lp - lq) for lp, lq in zip(log_p, log_q, strict=True))
-    return tau * tau * total / len(student)
-
-
 def distill_entropies(student, teacher, tau):
     log_q = student / tau - np.logaddexp.reduce(student / tau, axis=1)[:, None]
     log_p = teacher / tau - np.logaddexp.reduce(teacher / tau, axis=1)[:, None]
@@ -141,10 +83,10 @@ def distill_stacked(student, teacher, tau):
 
 
 SFT = {
-    "20.template": (template_pieces, template_formatted, template_recursive),
-    "20.loss-mask": (mask_loop, mask_copied, mask_arithmetic),
-    "20.sft-loss": (loss_loop, loss_take_along, loss_logaddexp),
-    "20.packed": (packed_blocks, packed_by_begins, packed_pairs),
-    "20.lora": (lora_merged_first, lora_einsum, lora_ranks),
-    "20.distill": (distill_loop, distill_entropies, distill_stacked),
+    "20.template": (template_formatted, template_recursive),
+    "20.loss-mask": (mask_copied, mask_arithmetic),
+    "20.sft-loss": (loss_take_along, loss_logaddexp),
+    "20.packed": (packed_by_begins, packed_pairs),
+    "20.lora": (lora_merged_first, lora_einsum),
+    "20.distill": (distill_entropies, distill_stacked),
 }

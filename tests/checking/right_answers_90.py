@@ -77,24 +77,6 @@ def train_functional(*args):
     return torch.stack(losses), in_a_row(w)
 
 
-def train_anew_each_step(*args):
-    """An optimiser whose state is carried from step to step."""
-    sizes, (source, target, rates), weights = args[:6], args[6:9], args[9:]
-    model, losses, state = model_of(sizes, weights), [], None
-    for s, t, rate in zip(source, target, rates.tolist(), strict=True):
-        adam = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98), eps=1e-9)
-        if state is not None:
-            state["param_groups"][0]["lr"] = rate
-            adam.load_state_dict(state)
-        loss = loss_loop(model(s, t[:, :-1]), t[:, 1:], sizes[5], 0.1)
-        loss.backward()
-        adam.step()
-        adam.zero_grad()
-        state = adam.state_dict()
-        losses.append(loss.detach())
-    return torch.stack(losses), in_a_row(dict(model.named_parameters()))
-
-
 @torch.no_grad()
 def greedy_alone(*args):
     """Each sentence for itself, without its padding."""
@@ -120,27 +102,11 @@ def greedy_to_the_end(*args):
     return ids.masked_fill(behind, sizes[5])
 
 
-@torch.no_grad()
-def greedy_in_place(*args):
-    """A table that is filled in from the left; only open sentences are run."""
-    sizes, (start, end, longest, source), weights = args[:6], args[6:10], args[10:]
-    model = model_of(sizes, weights)
-    table = torch.full((len(source), longest + 1), sizes[5])
-    table[:, 0] = start
-    still = torch.arange(len(source))
-    for t in range(longest):
-        if not len(still):
-            break
-        table[still, t + 1] = model(source[still], table[still, : t + 1])[:, t].argmax(-1)
-        still = still[table[still, t + 1] != end]
-    return table[:, 1:].numpy()
-
-
 RIGHT = {
     f"90.{description.task_id.split('.')[1]}": (right_answers_05.RIGHT | right_answers_08.RIGHT)[description.task_id]
     for description in FROM_EARLIER
 } | {
     "90.loss": [loss_torch, loss_distribution, loss_loop],
-    "90.train": [train_torch, train_functional, train_anew_each_step],
-    "90.greedy": [greedy_alone, greedy_to_the_end, greedy_in_place],
+    "90.train": [train_torch, train_functional],
+    "90.greedy": [greedy_alone, greedy_to_the_end],
 }

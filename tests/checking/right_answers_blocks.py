@@ -1,8 +1,5 @@
 """Chapter 16's tasks on blocks of the cache: right answers written otherwise."""
 
-import heapq
-from collections import Counter
-
 import numpy as np
 import torch
 from torch.nn import functional as F
@@ -36,40 +33,6 @@ def append_recursive(tables, lengths, owners, block_size):
     for i in range(len(tables)):
         serve(i)
     return tables, owners, copies, out
-
-
-def append_heap(tables, lengths, owners, block_size):
-    tables, users = {i: list(t) for i, t in enumerate(tables)}, Counter(dict(enumerate(owners)))
-    free = [b for b, n in users.items() if n == 0]
-    heapq.heapify(free)
-    alive, copies, preempted = len(tables), [], []
-
-    def drop(block):
-        users[block] -= 1
-        if not users[block]:
-            heapq.heappush(free, block)
-
-    sequence = 0
-    while sequence < alive:
-        inside = lengths[sequence] % block_size
-        if inside and users[tables[sequence][-1]] < 2:
-            sequence += 1
-        elif free:
-            new = heapq.heappop(free)
-            users[new] = 1
-            if inside:
-                old = tables[sequence].pop()
-                copies.append((old, new))
-                drop(old)
-            tables[sequence].append(new)
-            sequence += 1
-        else:
-            alive -= 1
-            preempted.append(alive)
-            for block in tables[alive]:
-                drop(block)
-            tables[alive] = []
-    return list(tables.values()), [users[b] for b in range(len(owners))], copies, preempted
 
 
 def append_numpy(tables, lengths, owners, block_size):
@@ -107,17 +70,6 @@ def free_pop(tables, owners, ended):
     return tables, owners, freed
 
 
-def free_counter(tables, owners, ended):
-    users, freed = Counter(dict(enumerate(owners))), []
-    for sequence in dict.fromkeys(ended):
-        for block in tables[sequence][::-1]:
-            users.subtract([block])
-            if not users[block]:
-                freed.append(block)
-    left = [[] if i in ended else list(table) for i, table in enumerate(tables)]
-    return left, [users[block] for block in range(len(owners))], freed
-
-
 def free_numpy(tables, owners, ended):
     once, owners, order = list(dict.fromkeys(ended)), np.array(owners), []
     for sequence in once:
@@ -146,44 +98,12 @@ def ragged_fused(q, k_blocks, v_blocks, tables, lengths):
     return F.scaled_dot_product_attention(q[:, :, None], keys, values, attn_mask=mask, enable_gqa=True)[:, :, 0]
 
 
-def ragged_numpy(q, k_blocks, v_blocks, tables, lengths):
-    q, k, v, tables, lengths = (tensor.numpy() for tensor in (q, k_blocks, v_blocks, tables, lengths))
-    kv = k.shape[2]
-    rows = []
-    for query, table, length in zip(q, tables, lengths, strict=True):
-        at = np.arange(length)
-        where = table[at // k.shape[1]], at % k.shape[1]
-        grouped = query.reshape(kv, -1, query.shape[-1])
-        scores = np.einsum("kgh,skh->kgs", grouped, k[where]) / np.sqrt(query.shape[-1])
-        raised = np.exp(scores - scores.max(-1, keepdims=True))
-        mixed = np.einsum("kgs,skh->kgh", raised / raised.sum(-1, keepdims=True), v[where])
-        rows.append(mixed.reshape(query.shape))
-    return np.stack(rows)
-
-
 def prefix_set(prompt, earlier, block_size):
     known = {tuple(ids[: i + block_size]) for ids in earlier for i in range(0, len(ids) - block_size + 1, block_size)}
     taken = 0
     while taken + block_size < len(prompt) and tuple(prompt[: taken + block_size]) in known:
         taken += block_size
     return taken
-
-
-def prefix_chain(prompt, earlier, block_size):
-    def chain(ids):
-        before, hashes = None, []
-        for i in range(len(ids) // block_size):
-            before = hash((before, tuple(ids[i * block_size : (i + 1) * block_size])))
-            hashes.append(before)
-        return hashes
-
-    cached = {block for other in earlier for block in chain(other)}
-    blocks = 0
-    for key in chain(prompt[:-1]):
-        if key not in cached:
-            break
-        blocks += 1
-    return blocks * block_size
 
 
 def prefix_blocks(prompt, earlier, block_size):
@@ -200,8 +120,8 @@ def prefix_blocks(prompt, earlier, block_size):
 
 
 BLOCKS = {
-    "16.append": [append_recursive, append_heap, append_numpy],
-    "16.free": [free_pop, free_counter, free_numpy],
-    "16.ragged": [ragged_loop, ragged_fused, ragged_numpy],
-    "16.prefix": [prefix_set, prefix_chain, prefix_blocks],
+    "16.append": [append_recursive, append_numpy],
+    "16.free": [free_pop, free_numpy],
+    "16.ragged": [ragged_loop, ragged_fused],
+    "16.prefix": [prefix_set, prefix_blocks],
 }

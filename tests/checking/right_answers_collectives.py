@@ -31,48 +31,6 @@ def broadcast_mirrored(x, root, dist):
     return x
 
 
-def broadcast_by_halves(x, root, dist):
-    """The ranks are halved: whoever has the array sends it to the first of the other half."""
-    rank, world = dist.get_rank(), dist.get_world_size()
-    low, high, place = 0, world, (rank - root + world) % world
-    out = np.array(x)
-    while high - low > 1:
-        middle = (low + high + 1) // 2
-        if place == low:
-            dist.send(out, (middle + root) % world)
-        if place == middle:
-            dist.recv(out, (low + root) % world)
-        low, high = (low, middle) if place < middle else (middle, high)
-    return out
-
-
-def broadcast_parent_and_children(x, root, dist):
-    """A rank receives once, from its parent in the binomial tree, and sends to its children."""
-    rank, world = dist.get_rank(), dist.get_world_size()
-    place, received = (rank - root) % world, np.empty_like(x)
-    if place == 0:
-        received[:] = x
-    else:
-        dist.recv(received, (place - (1 << (place.bit_length() - 1)) + root) % world)
-    child = place + (1 << place.bit_length())
-    while child < world:
-        dist.send(received, (child + root) % world)
-        child = place + 2 * (child - place)
-    return received
-
-
-def reduce_scatter_direct(x, dist):
-    """Every rank gets its part from each of the others."""
-    rank, world = dist.get_rank(), dist.get_world_size()
-    parts = x.reshape(world, -1)
-    received = {other: np.empty_like(parts[0]) for other in range(world) if other != rank}
-    pending = [dist.irecv(array, other) for other, array in received.items()]
-    pending += [dist.isend(parts[other], other) for other in received]
-    for message in pending:
-        message.wait()
-    return parts[rank] + sum(received.values())
-
-
 def reduce_scatter_backwards(x, dist):
     """The ring turns the other way."""
     rank, world = dist.get_rank(), dist.get_world_size()
@@ -102,22 +60,6 @@ def reduce_scatter_blocking(x, dist):
     return running
 
 
-def reduce_scatter_by_accumulator(x, dist):
-    """A rank stores only the sum that travels; the rank's numbers are added when it comes by."""
-    rank, world = dist.get_rank(), dist.get_world_size()
-    cut = np.split(x, world)
-    total = np.zeros_like(cut[0])
-    for part in [(rank - 1 - step) % world for step in range(world)]:
-        total = total + cut[part]
-        if part != rank:
-            arriving = np.empty_like(total)
-            sent = dist.isend(total, (rank + 1) % world)
-            dist.recv(arriving, (rank - 1) % world)
-            sent.wait()
-            total = arriving
-    return total
-
-
 def all_gather_backwards(part, dist):
     """The ring turns the other way, and parts are collected in a list."""
     rank, world = dist.get_rank(), dist.get_world_size()
@@ -131,37 +73,6 @@ def all_gather_backwards(part, dist):
         sent.wait()
         parts[(rank + step) % world] = latest = arriving
     return np.concatenate(parts)
-
-
-def all_gather_direct(part, dist):
-    """Everybody sends to everybody."""
-    rank, world = dist.get_rank(), dist.get_world_size()
-    whole = np.empty(world * part.size, part.dtype)
-    places = np.split(whole, world)
-    places[rank][:] = part
-    others = [(rank + far) % world for far in range(1, world)]
-    pending = [dist.isend(part, other) for other in others]
-    for other in reversed(others):
-        dist.recv(places[other], other)
-    for message in pending:
-        message.wait()
-    return whole
-
-
-def all_gather_doubling(part, dist):
-    """Bruck's algorithm: twice as many parts in each step."""
-    rank, world = dist.get_rank(), dist.get_world_size()
-    behind = part.copy()  # the parts of rank, rank + 1, … so far
-    reach = 1
-    while reach < world:
-        count = min(reach, world - reach)
-        arriving = np.empty(count * part.size, part.dtype)
-        sent = dist.isend(behind[: arriving.size], (rank - reach) % world)
-        dist.recv(arriving, (rank + reach) % world)
-        sent.wait()
-        behind = np.concatenate([behind, arriving])
-        reach *= 2
-    return np.roll(behind, rank * part.size)
 
 
 def all_gather_blocking(part, dist):
@@ -221,32 +132,6 @@ def all_reduce_direct(x, dist):
     return total
 
 
-def all_reduce_in_two_loops(x, dist):
-    """Receives first, blocking sends on all ranks but 0."""
-    rank, world = dist.get_rank(), dist.get_world_size()
-    x = x.copy()
-    parts = np.array_split(x, world)
-
-    def passed_on(part, like):
-        arriving = np.empty_like(like)
-        if rank == 0:
-            pending = dist.irecv(arriving, world - 1)
-            dist.send(part, 1)
-            pending.wait()
-        else:
-            dist.recv(arriving, rank - 1)
-            dist.send(part, (rank + 1) % world)
-        return arriving
-
-    for step in range(world - 1):
-        into = parts[(rank - step - 2) % world]
-        into += passed_on(parts[(rank - step - 1) % world], into)
-    for step in range(world - 1):
-        into = parts[(rank - step - 1) % world]
-        into[...] = passed_on(parts[(rank - step) % world], into)
-    return x
-
-
 def gradient_of_two_reduces(w, x, y, dist):
     total, count = np.zeros(w.size), np.array([len(y)])
     for example, target in zip(x, y, strict=True):
@@ -264,17 +149,6 @@ def gradient_weighted(w, x, y, dist):
     slope = np.einsum("b,bd->d", 2 * error / count, x)
     dist.all_reduce(slope)
     return slope
-
-
-def gradient_of_weighted_means(w, x, y, dist):
-    """The count first; then each rank's mean, by its part of all examples."""
-    count = np.array(y.size)
-    dist.all_reduce(count)
-    mean = np.zeros(w.size)
-    if y.size:
-        mean[:] = 2 * np.mean(x * (x @ w - y)[:, None], axis=0) * (y.size / count)
-    dist.all_reduce(mean)
-    return mean
 
 
 def memory_by_table(parameters, world, stage):
@@ -296,36 +170,6 @@ def memory_by_cases(parameters, world, stage):
         held_bytes = 16 * share
     one_way = 2 * share * (world - 1)
     return held_bytes, one_way * 3 if stage == 3 else one_way * 2
-
-
-def memory_in_loops(parameters, world, stage):
-    share, more = divmod(parameters, world)
-    share += more > 0
-    held_bytes = 0
-    for size, first in ((12, 1), (2, 2), (2, 3)):
-        held_bytes += size * (share if stage >= first else parameters)
-    sent = 0
-    for _ in ("weights forward", "weights backward", "gradients")[: 3 if stage > 2 else 2]:
-        sent += (world - 1) * share * 2
-    return held_bytes, sent
-
-
-def fsdp_averaged_before(shard, velocity, x, y, rate, dist):
-    """The gradient is divided before it is sent, and updates are made in place, in copies."""
-    world, rank = dist.get_world_size(), dist.get_rank()
-    shard, velocity = shard.copy(), velocity.copy()
-    w = np.zeros((world, shard.size), shard.dtype)
-    w[rank] = shard
-    dist.all_gather_into_tensor(w, shard)
-    w = w.ravel()
-    error = x.dot(w) - y
-    slope = np.einsum("b,bd->d", error, x) * (2 / (len(y) * world))
-    part = np.zeros(shard.shape, shard.dtype)
-    dist.reduce_scatter_tensor(part, slope)
-    velocity *= 0.9
-    velocity += part
-    shard -= rate * velocity
-    return shard, velocity
 
 
 def fsdp_in_loops(shard, velocity, x, y, rate, dist):
@@ -356,21 +200,11 @@ def fsdp_in_float64(shard, velocity, x, y, rate, dist):
 
 
 COLLECTIVES = {
-    "19.broadcast": [
-        broadcast_from_afar,
-        broadcast_mirrored,
-        broadcast_by_halves,
-        broadcast_parent_and_children,
-    ],
-    "19.reduce-scatter": [
-        reduce_scatter_direct,
-        reduce_scatter_backwards,
-        reduce_scatter_blocking,
-        reduce_scatter_by_accumulator,
-    ],
-    "19.all-gather": [all_gather_backwards, all_gather_direct, all_gather_doubling, all_gather_blocking],
-    "19.all-reduce": [all_reduce_padded, all_reduce_direct, all_reduce_in_two_loops],
-    "19.gradient": [gradient_of_two_reduces, gradient_weighted, gradient_of_weighted_means],
-    "19.memory": [memory_by_table, memory_by_cases, memory_in_loops],
-    "19.fsdp": [fsdp_averaged_before, fsdp_in_loops, fsdp_in_float64],
+    "19.broadcast": [broadcast_from_afar, broadcast_mirrored],
+    "19.reduce-scatter": [reduce_scatter_backwards, reduce_scatter_blocking],
+    "19.all-gather": [all_gather_backwards, all_gather_blocking],
+    "19.all-reduce": [all_reduce_padded, all_reduce_direct],
+    "19.gradient": [gradient_of_two_reduces, gradient_weighted],
+    "19.memory": [memory_by_table, memory_by_cases],
+    "19.fsdp": [fsdp_in_loops, fsdp_in_float64],
 }

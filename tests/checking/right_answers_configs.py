@@ -33,24 +33,6 @@ def parameters_by_layer(config):
     return np.int64(total + d), np.int64(met + d)
 
 
-def parameters_numpy(config):
-    d = config["hidden_size"]
-    width = config.get("head_dim", d // config["num_attention_heads"])
-    rows = np.array([config["num_attention_heads"], config["num_key_value_heads"]]) * width
-    experts = config.get("num_experts", 1)
-    hidden = (
-        config.get("moe_intermediate_size", config["intermediate_size"]) if experts > 1 else config["intermediate_size"]
-    )
-    router = d * experts if "num_experts" in config else 0
-    attention = int(2 * d * rows.sum())
-    ends = d * (config["vocab_size"] * (1 + (not config["tie_word_embeddings"])) + 1)
-    all_of_them, met = (
-        ends + config["num_hidden_layers"] * (attention + router + 2 * d + 3 * d * hidden * many)
-        for many in (experts, config.get("num_experts_per_tok", 1))
-    )
-    return all_of_them, met
-
-
 def _seen(config, length):
     return [
         min(length, config["sliding_window"]) if kind.startswith("sliding") else length
@@ -99,12 +81,6 @@ def operations_numpy(config, weights, length):
     return np.int64(2) * (weights + 2 * config["num_attention_heads"] * config["head_dim"] * keys.sum())
 
 
-def operations_counted(config, weights, length):
-    full = config["layer_types"].count("full_attention")
-    seen = full * length + (len(config["layer_types"]) - full) * min(length, config.get("sliding_window") or length)
-    return 2 * weights + 4 * seen * config["head_dim"] * config["num_attention_heads"]
-
-
 def hybrid_layers(config, length, bytes_each):
     keys = config["linear_key_head_dim"] * config["linear_num_key_heads"]
     totals = {"caches": 0, "states": 0}
@@ -146,8 +122,8 @@ def hybrid_counted(config, length, bytes_each):
 
 
 CONFIGS = {
-    "15.parameters": [parameters_of_shapes, parameters_by_layer, parameters_numpy],
+    "15.parameters": [parameters_of_shapes, parameters_by_layer],
     "15.cache": [cache_layers, cache_numpy, cache_counted],
     "15.hybrid-bytes": [hybrid_layers, hybrid_numpy, hybrid_counted],
-    "15.operations": [operations_layers, operations_numpy, operations_counted],
+    "15.operations": [operations_layers, operations_numpy],
 }

@@ -41,19 +41,6 @@ def blocks_looked_up(w, block):
     return (np.copysign(codes[nearest], blocks) * scale).reshape(w.shape)
 
 
-def blocks_by_bounds(w, block):
-    codes = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
-    out = np.empty_like(w, dtype=np.float64)
-    for row, new in zip(w, out, strict=True):
-        for start in range(0, len(row), block):
-            part = row[start : start + block].astype(np.float64)
-            _, exponent = np.frexp(np.abs(part).max())
-            x = np.abs(np.ldexp(part, 3 - int(exponent)))
-            up = (x > 0.25).astype(int) + (x >= 0.75) + (x > 1.25) + (x >= 1.75) + (x > 2.5) + (x >= 3.5) + (x > 5)
-            new[start : start + block] = np.sign(part) * np.ldexp(codes[up], int(exponent) - 3)
-    return out
-
-
 def blocks_torch(w, block):
     x = torch.as_tensor(w).double().unflatten(-1, (-1, block))
     exponent = torch.frexp(x.abs().amax(-1, keepdim=True)).exponent
@@ -92,5 +79,5 @@ def table_torch(x, ids, table, layer, w_gate, w_out, gain, eps):
 FORMATS = {
     "15.per-layer": [table_packed, table_loop, table_torch],
     "15.mtp-input": [mtp_split, mtp_loop, mtp_torch],
-    "15.block-scales": [blocks_looked_up, blocks_by_bounds, blocks_torch],
+    "15.block-scales": [blocks_looked_up, blocks_torch],
 }

@@ -6,31 +6,6 @@ LOG2_E = tl.constexpr(1.4426950408889634)
 
 
 @jit
-def attention_exp2(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexpr):
-    rows = tl.program_id(0) * B + tl.arange(0, B)
-    wide = tl.arange(0, H)
-    q_tile = tl.load(q + rows[:, None] * H + wide[None, :], mask=rows[:, None] < T, other=0.0)
-    q_tile *= scale * LOG2_E
-    top = tl.zeros((B,), tl.float32) - float("inf")
-    total = tl.zeros((B,), tl.float32)
-    out = tl.zeros((B, H), tl.float32)
-    at = tl.arange(0, B)[:, None] * H + wide[None, :]
-    for start in range(0, S, B):
-        is_key = tl.arange(0, B) < S - start
-        k_tile = tl.load(k + at, mask=is_key[:, None], other=0.0)
-        scores = tl.dot(q_tile, tl.trans(k_tile)) + tl.where(is_key, 0.0, -float("inf"))[None, :]
-        new = tl.maximum(tl.max(scores, axis=1), top)
-        weights = tl.exp2(scores - new[:, None])
-        fade = tl.exp2(top - new)
-        total = total * fade + tl.sum(weights, axis=1)
-        out = tl.dot(weights, tl.load(v + at, mask=is_key[:, None], other=0.0), out * fade[:, None])
-        top = new
-        k += B * H
-        v += B * H
-    tl.store(o + rows[:, None] * H + wide[None, :], out * (1 / total)[:, None], mask=rows[:, None] < T)
-
-
-@jit
 def attention_always_divided(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexpr):
     # The output so far is a mean of values; its logarithm's weight is what all keys so far weigh together.
     rows = (tl.program_id(0) * B + tl.arange(0, B))[:, None]
@@ -73,32 +48,6 @@ def attention_backwards(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexp
         out *= fade
         out += tl.dot(scores, tl.load(v + cols[:, None] * H + wide[None, :], mask=cols[:, None] < S, other=0.0))
     tl.store(o + rows * H + wide[None, :], out / total)
-
-
-@jit
-def causal_diagonal_first(q, k, v, o, scale, T, H: tl.constexpr, B: tl.constexpr):
-    i = tl.program_id(0)
-    rows = i * B + tl.arange(0, B)
-    wide = tl.arange(0, H)
-    at = rows[:, None] * H + wide[None, :]
-    q_tile = tl.load(q + at, mask=rows[:, None] < T, other=0.0) * scale
-    # Keys of the diagonal lie where the queries do; behind it no tile has an end.
-    scores = tl.dot(q_tile, tl.trans(tl.load(k + at, mask=rows[:, None] < T, other=0.0)))
-    scores = tl.where(rows[None, :] <= rows[:, None], scores, -float("inf"))
-    top = tl.max(scores, 1)
-    weights = tl.exp(scores - top[:, None])
-    total = tl.sum(weights, 1)
-    out = tl.dot(weights, tl.load(v + at, mask=rows[:, None] < T, other=0.0))
-    for j in range(i - 1, -1, -1):
-        before = (j * B + tl.arange(0, B))[:, None] * H + wide[None, :]
-        scores = tl.dot(q_tile, tl.trans(tl.load(k + before)))
-        new = tl.maximum(top, tl.max(scores, 1))
-        weights = tl.exp(scores - new[:, None])
-        fade = tl.exp(top - new)
-        total = fade * total + tl.sum(weights, 1)
-        out = fade[:, None] * out + tl.dot(weights, tl.load(v + before))
-        top = new
-    tl.store(o + at, out / total[:, None], mask=rows[:, None] < T)
 
 
 @jit
@@ -180,34 +129,6 @@ def paged_exp2(
 
 
 @jit
-def paged_by_slots(
-    q, k_pages, v_pages, table, lengths, o, scale, MOST: tl.constexpr, M: tl.constexpr, H: tl.constexpr
-):  # fmt: skip
-    # Each slot of a page has a maximum and sums of its own, put together at the end.
-    b, slots, wide = tl.program_id(0), tl.arange(0, M), tl.arange(0, H)
-    length = tl.load(lengths + b)
-    q_row = tl.load(q + b * H + wide)
-    tops = tl.full((M,), -1e30, tl.float32)
-    totals = tl.zeros((M,), tl.float32)
-    outs = tl.zeros((M, H), tl.float32)
-    for i in tl.static_range(MOST):
-        page = tl.load(table + b * MOST + i)
-        mask = slots + i * M < length
-        at = page * (M * H) + slots[:, None] * H + wide[None, :]
-        scores = scale * tl.sum(tl.load(k_pages + at, mask=mask[:, None], other=0.0) * q_row[None, :], axis=1)
-        scores = tl.where(mask, scores, -float("inf"))
-        larger = tl.maximum(tops, scores)
-        fade = tl.exp(tops - larger)
-        weights = tl.exp(scores - larger)
-        totals = totals * fade + weights
-        outs *= fade[:, None]
-        outs += weights[:, None] * tl.load(v_pages + at, mask=mask[:, None], other=0.0)
-        tops = larger
-    fade = tl.exp(tops - tl.max(tops, 0))
-    tl.store(o + b * H + wide, tl.sum(outs * fade[:, None], 0) / tl.sum(totals * fade, 0))
-
-
-@jit
 def paged_transposed(
     q, k_pages, v_pages, table, lengths, o, scale, MOST: tl.constexpr, M: tl.constexpr, H: tl.constexpr
 ):  # fmt: skip
@@ -232,27 +153,6 @@ def paged_transposed(
         out = out * fade[:, None] + tl.sum(weights * v_tile, 1)[:, None]
         top = new
     tl.store(o + b * H + wide, out / total[:, None])
-
-
-@jit
-def quantised_zero_point_apart(
-    x, packed, scales, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr
-):  # fmt: skip
-    # The zero point is the same for all weights: 8 times the sum of a row's numbers.
-    rows = (tl.program_id(0) * BM + tl.arange(0, BM))[:, None]
-    cols = (tl.program_id(1) * BN + tl.arange(0, BN))[None, :]
-    pairs = tl.arange(0, GROUP // 2)
-    total = tl.zeros((BM, BN), tl.float32)
-    for group in range(0, k // GROUP):
-        both = tl.load(packed + pairs[:, None] * n + cols, mask=cols < n, other=0)
-        even = tl.load(x + rows * k + 2 * pairs[None, :], mask=rows < m, other=0.0)
-        part = tl.dot(even, (both % 16).to(tl.float32)) - 8 * tl.sum(even, 1, keep_dims=True)
-        odd = tl.load(x + rows * k + 2 * pairs[None, :] + 1, mask=rows < m, other=0.0)
-        part += tl.dot(odd, (both // 16).to(tl.float32)) - 8 * tl.sum(odd, 1)[:, None]
-        total += tl.load(scales + group * n + cols, mask=cols < n, other=0.0) * part
-        packed += GROUP // 2 * n
-        x += GROUP
-    tl.store(y + rows * n + cols, total, mask=(rows < m) & (cols < n))
 
 
 @jit
@@ -297,8 +197,8 @@ def quantised_transposed(
 
 
 ATTENTION_AND_WEIGHTS = {
-    "18.attention": [attention_exp2, attention_always_divided, attention_backwards],
-    "18.causal": [causal_diagonal_first, causal_exp2, causal_zeroed],
-    "18.paged": [paged_exp2, paged_by_slots, paged_transposed],
-    "18.quantised": [quantised_zero_point_apart, quantised_weights_first, quantised_transposed],
+    "18.attention": [attention_always_divided, attention_backwards],
+    "18.causal": [causal_exp2, causal_zeroed],
+    "18.paged": [paged_exp2, paged_transposed],
+    "18.quantised": [quantised_weights_first, quantised_transposed],
 }

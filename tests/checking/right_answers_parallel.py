@@ -1,19 +1,8 @@
 """Chapter 19 from layers cut in pieces on: right answers written otherwise."""
 
 import math
-from collections import deque
 
 import numpy as np
-
-
-def feed_forward_messages_in_rows(x, w_in, b_in, w_out, b_out, dist):
-    hidden = np.einsum("td,df->tf", x, w_in) + b_in[None]
-    hidden[hidden < 0] = 0
-    total = np.zeros_like(x)
-    np.matmul(hidden, w_out, out=total)
-    dist.all_reduce(total.reshape(-1))
-    total += b_out
-    return total
 
 
 def feed_forward_bias_of_rank_zero(x, w_in, b_in, w_out, b_out, dist):
@@ -25,36 +14,11 @@ def feed_forward_bias_of_rank_zero(x, w_in, b_in, w_out, b_out, dist):
     return y
 
 
-def feed_forward_bias_in_parts(x, w_in, b_in, w_out, b_out, dist):
-    """Each rank brings its share of the bias; two of them gather the products, which costs as little."""
-    world = dist.get_world_size()
-    y = np.maximum(0, np.concatenate([x, np.ones_like(x[:, :1])], 1) @ np.vstack([w_in, b_in])) @ w_out + b_out / world
-    if world == 2:
-        both = np.empty((2, *y.shape), y.dtype)
-        dist.all_gather_into_tensor(both, y)
-        return both[0] + both[1]
-    dist.all_reduce(y)
-    return y
-
-
 def feed_forward_transposed(x, w_in, b_in, w_out, b_out, dist):
     hidden = w_in.T @ x.T + b_in[:, None]
     y = np.ascontiguousarray(w_out.T @ (hidden * (hidden > 0)))
     dist.all_reduce(y)
     return (y + b_out[:, None]).T
-
-
-def heads_one_by_one(x, w_q, w_k, w_v, w_o, heads, dist):
-    width = w_q.shape[1] // heads
-    y = np.zeros_like(x)
-    for head in range(heads):
-        columns = slice(head * width, (head + 1) * width)
-        scores = (x @ w_q[:, columns]) @ (x @ w_k[:, columns]).T * width**-0.5
-        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
-        y += weights @ (x @ w_v[:, columns]) @ w_o[columns]
-    dist.all_reduce(y)
-    return y
 
 
 def heads_einsum(x, w_q, w_k, w_v, w_o, heads, dist):
@@ -104,84 +68,6 @@ def schedule_three_parts(stage, stages, micro_batches):
     return tuple(first + pairs + ["B" + str(i) for i in range(micro_batches - warm_up, micro_batches)])
 
 
-def schedule_queue(stage, stages, micro_batches):
-    forwards = deque(range(micro_batches))
-    backwards = deque()
-    order = []
-    while forwards or backwards:
-        if forwards and len(backwards) <= stages - stage - 1:
-            backwards.append(forwards.popleft())
-            order.append(f"F{backwards[-1]:d}")
-        else:
-            order.append(f"B{backwards.popleft():d}")
-    return order
-
-
-def time_recursive(orders, forward_s, backward_s):
-    """When a step ends, looked for from its end; a step that waits for itself waits for ever."""
-    last = len(orders) - 1
-    ends, pending = {}, set()
-
-    def end(stage, position):
-        if (stage, position) in pending:
-            raise ValueError("for ever")
-        if (stage, position) not in ends:
-            pending.add((stage, position))
-            kind, number = orders[stage][position][0], orders[stage][position][1:]
-            begin = end(stage, position - 1) if position else 0.0
-            if kind == "F" and stage:
-                begin = max(begin, end(stage - 1, orders[stage - 1].index("F" + number)))
-            elif kind == "B" and stage == last:
-                begin = max(begin, end(stage, orders[stage].index("F" + number)))
-            elif kind == "B":
-                begin = max(begin, end(stage + 1, orders[stage + 1].index("B" + number)))
-            ends[stage, position] = begin + {"F": forward_s, "B": backward_s}[kind]
-            pending.remove((stage, position))
-        return ends[stage, position]
-
-    try:
-        seconds = max(end(stage, len(order) - 1) for stage, order in enumerate(orders))
-    except ValueError:
-        return math.inf, 1.0, 0
-    waits = [
-        seconds - sum(forward_s if step.startswith("F") else backward_s for step in order) for order in orders
-    ]  # fmt: skip
-    alive = [[1 - 2 * (step[0] == "B") for step in order] for order in orders]
-    return seconds, sum(waits) / len(orders) / seconds, max(np.cumsum(each).max() for each in alive)
-
-
-def time_relaxed(orders, forward_s, backward_s):
-    """Times grow until nothing changes; where they grow for ever, more rounds than passes show it."""
-    stages = len(orders)
-    steps = [(stage, step) for stage, order in enumerate(orders) for step in order]
-    ends = dict.fromkeys(steps, 0.0)
-    for _ in range(len(steps) + 1):
-        before = dict(ends)
-        for stage, order in enumerate(orders):
-            free = 0.0
-            for step in order:
-                ready = 0.0
-                if step[0] == "F" and stage > 0:
-                    ready = before[stage - 1, step]
-                if step[0] == "B":
-                    ready = before[stage, f"F{step[1:]}"] if stage == stages - 1 else before[stage + 1, step]
-                free = max(free, ready) + (forward_s if step[0] == "F" else backward_s)
-                ends[stage, step] = free
-        if ends == before:
-            break
-    else:
-        return float("inf"), 1, 0
-    seconds = max(ends.values())
-    busy = sum(forward_s if step[0] == "F" else backward_s for _, step in steps)
-    most = 0
-    for order in orders:
-        alive = set()
-        for step in order:
-            alive.add(step[1:]) if step[0] == "F" else alive.discard(step[1:])
-            most = max(most, len(alive))
-    return np.float64(seconds), (seconds * stages - busy) / (seconds * stages), most
-
-
 def time_by_events(orders, forward_s, backward_s):
     """Always the step that can begin first."""
     stages, at, free, ends = len(orders), [0] * len(orders), [0.0] * len(orders), {}
@@ -210,26 +96,6 @@ def time_by_events(orders, forward_s, backward_s):
     if any(position < len(order) for position, order in zip(at, orders, strict=True)):
         return math.inf, 1.0, 0
     return max(free), 1 - busy / max(free) / stages, most_alive
-
-
-def experts_sorted(x, w_router, w_in, w_out, capacity, dist):
-    """Tokens sorted by their expert, and their places by counting."""
-    world, (count, width) = dist.get_world_size(), x.shape
-    scores = x @ w_router
-    chosen = np.argmax(scores, axis=1)
-    gates = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
-    one_hot = chosen[:, None] == np.arange(world)
-    place = (np.cumsum(one_hot, axis=0) - 1)[np.arange(count), chosen]
-    there = place < capacity
-    slots = chosen[there] * capacity + place[there]
-    sent = np.zeros((world * capacity, width), x.dtype)
-    sent[slots] = x[there]
-    arrived, back = np.empty_like(sent), np.empty_like(sent)
-    dist.all_to_all_single(arrived, sent)
-    dist.all_to_all_single(back, np.ascontiguousarray(np.maximum(arrived @ w_in, 0) @ w_out))
-    y = np.zeros_like(x)
-    y[there] = gates[np.arange(count), chosen][there][:, None] * back[slots]
-    return y
 
 
 def experts_as_products(x, w_router, w_in, w_out, capacity, dist):
@@ -331,29 +197,6 @@ def ring_blocking(q, k, v, dist):
     return (e / e.sum(axis=1, keepdims=True)) @ values
 
 
-def ring_everybody_to_everybody(q, k, v, dist):
-    """No ring: each rank sends its block to those that need it, which carry less."""
-    rank, world = dist.get_rank(), dist.get_world_size()
-    n, h = q.shape
-    parts = np.zeros((rank + 1, 2, n, h), q.dtype)
-    parts[rank] = k, v
-    pending = [dist.irecv(parts[src], src) for src in range(rank)]
-    pending += [dist.isend(parts[rank], dst) for dst in range(rank + 1, world)]
-    for each in pending:
-        each.wait()
-    top, total, out = np.full(n, -1e30), np.zeros(n), np.zeros((n, h))
-    for owner in range(rank + 1):  # the rank's own block, which no query of it misses, comes last
-        for i in range(n):
-            for j in range(n):
-                if owner * n + j <= rank * n + i:
-                    score = float(q[i] @ parts[owner, 0, j]) / math.sqrt(h)
-                    new = max(top[i], score)
-                    total[i] = total[i] * math.exp(top[i] - new) + math.exp(score - new)
-                    out[i] = out[i] * math.exp(top[i] - new) + math.exp(score - new) * parts[owner, 1, j]
-                    top[i] = new
-    return out / total[:, None]
-
-
 def train_separate_sums(x, labels, w_in, w_out, rate, steps, dist):
     """Sums first, divided at the end; each gradient in an all-reduce of its own, and copies of weights in place."""
     w_in, w_out = w_in.copy(), w_out.copy()
@@ -407,47 +250,12 @@ def train_example_by_example(x, labels, w_in, w_out, rate, steps, dist):
     return history, w_in, w_out
 
 
-def train_mean_of_weighted_means(x, labels, w_in, w_out, rate, steps, dist):
-    """The own batch's mean loss and gradient, weighted with its share of the examples before they are summed."""
-    rank = dist.get_rank()
-    numbers = [[0, 1], [2, 3], [0, 2], [1, 3]]
-    batches, halves = np.split(np.array([dist.new_group(pair) for pair in numbers], object), 2)
-    examples = np.array([len(x)], np.int64)
-    dist.all_reduce(examples, group=halves[rank % 2])
-    share = len(x) / examples.item()
-    losses = []
-    for _ in range(steps):
-        hidden = x @ w_in
-        hidden *= hidden > 0
-        logits = hidden @ w_out
-        dist.all_reduce(logits, group=batches[rank // 2])
-        e = np.exp(logits - logits.max(axis=1)[:, None])
-        p = e / e.sum(axis=1)[:, None]
-        loss = -np.mean(np.log(p[range(len(x)), labels]))
-        d_logits = (p - (labels[:, None] == np.arange(p.shape[1]))) / len(x)
-        d_hidden = d_logits @ w_out.T
-        d_hidden[hidden == 0] = 0
-        parts = [share * np.atleast_1d(loss), share * (x.T @ d_hidden).ravel(), share * (hidden.T @ d_logits).ravel()]
-        flat = np.concatenate(parts)
-        dist.all_reduce(flat, group=halves[rank % 2])
-        losses.append(flat[0])
-        flat *= rate
-        w_in = w_in * (1 - 0.1 * rate) - flat[1:][: w_in.size].reshape(w_in.shape)
-        w_out = w_out * (1 - 0.1 * rate) - flat[-w_out.size :].reshape(w_out.shape)
-    return tuple(losses), w_in, w_out
-
-
 PARALLEL = {
-    "19.feed-forward": [
-        feed_forward_messages_in_rows,
-        feed_forward_bias_of_rank_zero,
-        feed_forward_bias_in_parts,
-        feed_forward_transposed,
-    ],
-    "19.heads": [heads_one_by_one, heads_einsum, heads_query_by_query],
-    "19.schedule": [schedule_by_counts, schedule_three_parts, schedule_queue],
-    "19.bubble": [time_recursive, time_relaxed, time_by_events],
-    "19.experts": [experts_sorted, experts_as_products, experts_last_first],
-    "19.ring-attention": [ring_reversed, ring_blocking, ring_everybody_to_everybody],
-    "19.two-by-two": [train_separate_sums, train_example_by_example, train_mean_of_weighted_means],
+    "19.feed-forward": [feed_forward_bias_of_rank_zero, feed_forward_transposed],
+    "19.heads": [heads_einsum, heads_query_by_query],
+    "19.schedule": [schedule_by_counts, schedule_three_parts],
+    "19.bubble": [time_by_events],
+    "19.experts": [experts_as_products, experts_last_first],
+    "19.ring-attention": [ring_reversed, ring_blocking],
+    "19.two-by-two": [train_separate_sums, train_example_by_example],
 }

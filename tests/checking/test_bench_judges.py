@@ -45,6 +45,7 @@ def test_embedding_that_knows_ten_rows_alone_is_rejected():
     assert check(question.task, question.made(made(by_name["clamped-at-ten"].source))).verdict == "wrong"
 
 
+@pytest.mark.slow
 def test_quick_bench_asks_the_course_alone_and_has_the_shape_of_the_committed_record():
     quick = bench_judges(quick=True)
     assert measured(quick) == measured(COMMITTED)

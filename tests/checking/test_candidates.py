@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup_inside.asking.candidates import is_candidate, made
+from softlookup_inside.asking.candidates import is_candidate, resolve_candidate
 from softlookup_inside.asking.case import Case
 from softlookup_inside.asking.probe import run
 from softlookup_judge import get_task
@@ -16,9 +16,9 @@ TESTS = ("09.find-leak", "09.find-shift", "09.find-padding", "09.find-dropout")
 
 def test_other_arguments_come_back_as_they_are():
     for value in ({"model": 1}, [1], None, 3.0):
-        assert made(value) is value and not is_candidate(value)
+        assert resolve_candidate(value) is value and not is_candidate(value)
     with pytest.raises(KeyError, match="no such kind"):
-        made({"candidate": "no such kind"})
+        resolve_candidate({"candidate": "no such kind"})
 
 
 @pytest.mark.parametrize("task_id", TESTS)
@@ -40,12 +40,14 @@ def test_sound_and_broken_ones_are_both_among_the_cases(task_id):
 
 def test_a_sound_model_predicts_the_same_from_a_prefix():
     case = draw(variant_of(get_task("09.find-leak")), 5)[0]
-    model, ids = made(case.args[0]), torch.tensor(case.args[1])
+    model, ids = resolve_candidate(case.args[0]), torch.tensor(case.args[1])
     torch.testing.assert_close(model(ids)[:, :4], model(ids[:, :4]))
 
 
 def test_a_loss_of_logits_is_torchs_where_it_is_sound():
-    loss = made({"candidate": "loss of logits", "above": 0.0, "below": 0.0, "summed": False, "known": None})
+    loss = resolve_candidate(
+        {"candidate": "loss of logits", "above": 0.0, "below": 0.0, "summed": False, "known": None}
+    )
     logits, labels = torch.randn(2, 5, 7), torch.tensor([[1, 2, 3, 6, 6], [4, 0, 6, 6, 6]])
     expected = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=6)
     assert loss(logits, labels, 6).item() == pytest.approx(expected.item(), rel=1e-5)
@@ -53,7 +55,7 @@ def test_a_loss_of_logits_is_torchs_where_it_is_sound():
 
 def test_layers_drop_their_share_and_keep_the_mean():
     settings = {"weights": np.eye(1, dtype="float32")[None], "shares": [(0.25, 0.0)], "training": True}
-    model = made({"candidate": "layers", **settings})
+    model = resolve_candidate({"candidate": "layers", **settings})
     x = torch.full((40_000, 1), 0.5)
     change = model(x) - x
     assert (change == 0).float().mean().item() == pytest.approx(0.25, abs=0.02)

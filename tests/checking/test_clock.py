@@ -1,12 +1,14 @@
 """Only the student's code is on the student's clock: what the judge imports and computes is not."""
 
 import json
+import os
 import subprocess
 import sys
 from functools import wraps
 from pathlib import Path
 
 import pytest
+import torch
 
 from published import solutions, world
 from softlookup_inside.asking.probe import Clock, TimeIsUp
@@ -14,7 +16,7 @@ from softlookup_judge import get_task
 from softlookup_judge.checking.catalogue import CHAPTERS
 from softlookup_judge.checking.judge import judge
 from softlookup_judge.checking.local import LocalStudent
-from softlookup_judge.data.published import planted
+from softlookup_judge.data.published import mutant_source
 from softlookup_judge.data.variant import variant_of
 from softlookup_judge.judging.questions import questions_at_home
 
@@ -24,8 +26,9 @@ HERE = Path(__file__).parent
 @pytest.mark.slow
 def test_a_fresh_process_imports_and_judges_nothing_on_the_clock():
     """The first check of a task may import torch's compiler and draw its questions: seconds, on a busy machine."""
+    paths = os.environ | {"PYTHONPATH": str(HERE.parents[1])}  # for the answers beside the benchmarks
     command = [sys.executable, HERE / "on_the_clock.py", *map(str, sorted(CHAPTERS))]
-    run = subprocess.run(command, capture_output=True, text=True, cwd=HERE, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, cwd=HERE, env=paths, check=False)
     assert run.returncode == 0, run.stderr[-2000:]
     assert json.loads(run.stdout) == {"imported": [], "judged": []}
 
@@ -34,8 +37,8 @@ def test_what_is_lent_is_computed_while_the_clock_stands():
     seen = []
 
     class Watching(LocalStudent):
-        def sound(self, variant, case):
-            function = super().sound(variant, case)
+        def reference_function(self, variant, case):
+            function = super().reference_function(variant, case)
 
             @wraps(function)
             def computed(*args, **named):
@@ -46,7 +49,7 @@ def test_what_is_lent_is_computed_while_the_clock_stands():
 
     task = get_task("04.scores")
     calls = solutions(4)["04-attention"].replace("q @ k.transpose(-2, -1)", "scores(q, k)")
-    space = world(4, {"04-scores": planted(variant_of(task), ("no-transpose",)), "04-attention": calls})
+    space = world(4, {"04-scores": mutant_source(variant_of(task), ("no-transpose",)), "04-attention": calls})
 
     variant = variant_of(get_task("04.attention"))
     student = Watching(variant, space["attention"], clock=Clock(10.0))
@@ -69,3 +72,12 @@ def test_a_clock_counts_its_parts_together_and_no_pause():
     with pytest.raises(TimeIsUp), clock.running():
         while True:
             pass
+
+
+def test_gradients_are_kept_after_an_alarm_that_fell_where_they_were_not():
+    """An alarm within the end of ``torch.no_grad()`` would leave them switched off for all that comes after."""
+    with pytest.raises(TimeIsUp), Clock(0.01).running():
+        torch.set_grad_enabled(False)
+        while True:
+            pass
+    assert torch.is_grad_enabled()

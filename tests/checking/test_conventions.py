@@ -17,7 +17,7 @@ from softlookup_judge.checking.judge import judge
 from softlookup_judge.checking.local import LocalStudent
 from softlookup_judge.data.conventions import MOST, Convention, conventions
 from softlookup_judge.data.copies import is_copy
-from softlookup_judge.data.published import answer, in_variant, planted, solution
+from softlookup_judge.data.published import answer, in_variant, mutant_source, solution
 from softlookup_judge.data.rewriting import NotCarriedOver, carried_over
 from softlookup_judge.data.variant import variant_of
 from softlookup_judge.judging.questions import HOME_SEED
@@ -126,7 +126,7 @@ def test_carrying_over_refuses_what_it_cannot_read(source):
 def test_a_mistake_is_planted_before_its_answer_is_carried_over():
     task = get_task("04.head")
     variant = next(n for n, convention in enumerate(task.conventions) if convention and convention.turned)
-    assert ".transpose(-2, -1)" in planted(variant_of(task, variant), (task.mistakes[0].slug,))
+    assert ".transpose(-2, -1)" in mutant_source(variant_of(task, variant), (task.mistakes[0].slug,))
     assert (
         solution(variant_of(task, variant))
         != solution(variant_of(task))

@@ -28,13 +28,6 @@ WRONG_MASKS = {
     "fill -100": SCORES
     + "    if mask is not None:\n        s = s.masked_fill(~mask, -100.0)\n    a = torch.softmax(s, -1)\n"
     + ZERO,
-    "renormalised after the softmax": SCORES
-    + "    a = torch.softmax(s, -1)\n    if mask is not None:\n        a = a * mask\n        n = a.sum(-1, "
-    "keepdim=True)\n"
-    "        a = a / torch.where(n == 0, torch.ones_like(n), n)\n",
-    "maximum over hidden keys too": SCORES
-    + "    e = torch.exp(s - s.amax(-1, keepdim=True))\n    if mask is not None:\n        e = e * mask\n"
-    "    a = e / e.sum(-1, keepdim=True).clamp(min=1e-30)\n",
     "one row of the mask for all queries": SCORES
     + "    if mask is not None:\n        if mask.dim() == 3:\n            mask = mask[:, :1, :]\n"
     "        s = s.masked_fill(~mask, -1e30)\n    a = torch.softmax(s, -1)\n" + ZERO,

@@ -7,12 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from published import ROOT
 from refreshers import SECTIONS
 from softlookup_judge import check, get_task, tasks
 from softlookup_judge.naming.verdict import readings
-
-PAGE = (ROOT / "book" / "00_before_you_start.md").read_text(encoding="utf-8")
 
 
 def mean_square_error(x, w, y):
@@ -76,48 +73,9 @@ def test_gradient_by_hand_that_torch_differentiates_is_a_shortcut(name):
     assert check("00.gradient", DIFFERENTIATED[name]).diagnosis == ("forbidden-shortcut",)
 
 
-def picked(logits, target):
-    return logits.softmax(-1)[torch.arange(len(target)), target]
-
-
-def half_slope(w, x, y, rate):
-    for _ in range(2):
-        w = w - rate / len(y) * x.T @ (x @ w - y)
-    return w
-
-
-SLIPS = {
-    "every target in every row": (
-        "00.cross-entropy",
-        "every-target",
-        lambda logits, target: -logits.softmax(-1)[:, target].log().mean(),
-    ),
-    "the logarithm of the mean": (
-        "00.cross-entropy",
-        "log-of-mean",
-        lambda logits, target: -picked(logits, target).mean().log(),
-    ),
-    "no mean": (
-        "00.cross-entropy",
-        "not-averaged",
-        lambda logits, target: torch.nn.functional.cross_entropy(logits, target, reduction="none"),
-    ),
-    "a step by hand without the 2": ("00.descent", "no-two", half_slope),
-    "the first shape": ("00.shapes", "first-alone", lambda: [5, 3]),
-    "the mean before the square": (
-        "00.error",
-        "mean-before-square",
-        lambda predicted, target: (predicted[:, 0] - target).mean() ** 2,
-    ),
-    "torch's own loss, and a table": ("00.error", "every-with-every", torch.nn.functional.mse_loss),
-}
-
-
-@pytest.mark.parametrize("name", SLIPS)
-def test_common_slips_of_chapter_0_are_named(name):
-    task_id, slug, answer = SLIPS[name]
-    result = check(task_id, answer)
-    assert result.diagnosis == (slug,), result.text()
+def test_a_row_where_a_table_is_wanted_is_named_without_a_warning():
+    result = check("00.error", torch.nn.functional.mse_loss)
+    assert result.diagnosis == ("every-with-every",), result.text()
     assert "without a warning" not in result.message
 
 

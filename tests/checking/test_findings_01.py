@@ -17,12 +17,6 @@ def recurrent(x, w_x, w_h, b, carry=lambda state: state, squash=torch.tanh):
     return torch.stack(states)
 
 
-def one_token_back(x, w_x, w_h, b):
-    alone = torch.tanh(x @ w_x + b)
-    before = torch.cat([torch.zeros_like(alone[:1]), alone[:-1]])
-    return torch.tanh(x @ w_x + before @ w_h + b)
-
-
 def sweeps(times):
     def finish_times(needs):
         done = np.zeros(len(needs), dtype=int)
@@ -33,42 +27,8 @@ def sweeps(times):
     return finish_times
 
 
-def heights(needs):
-    done = [0] * len(needs)
-    for i in reversed(range(len(needs))):
-        for j in range(i):
-            if needs[i, j]:
-                done[j] = max(done[j], done[i] + 1)
-    return done
-
-
-def added_in_the_loop(needs):
-    done = [0] * len(needs)
-    for i in range(len(needs)):
-        for j in range(i):
-            if needs[i, j]:
-                done[i] += done[j] + 1
-    return done
-
-
-def first_need(needs):
-    done = [0] * len(needs)
-    for i in range(len(needs)):
-        for j in range(i):
-            if needs[i, j]:
-                done[i] = done[j] + 1
-                break
-    return done
-
-
 def rows(ids):
     return ids[:-1].expand(len(ids) - 1, -1)
-
-
-def last_row_blank(ids):
-    features = rows(ids).tril()
-    features[-1] = 0
-    return features, ids[1:]
 
 
 def pushed(p, logits, labels, share=None):
@@ -80,77 +40,15 @@ def exp_after_the_mean(logits, labels):
     return pushed(e / e.sum(1, keepdim=True), logits, labels)
 
 
-def all_columns(logits, labels):
-    p = logits.softmax(1)
-    p[:, labels] -= 1
-    return logits - 0.5 / len(labels) * p
-
-
-def exp_alone(logits, labels):
-    return pushed(logits.exp() / logits.exp().sum(1, keepdim=True), logits, labels)
-
-
-def exp_after_one_maximum(logits, labels):
-    e = (logits - logits.max()).exp()
-    return pushed(e / e.sum(1, keepdim=True), logits, labels)
-
-
 def good(t, d):
     return 16 * t * d * d, 8 * t * d * d + 4 * t * t * d, 2 * d
 
 
 NAMED = {
-    "one token back": ("01.recurrent", one_token_back, "one-token-back"),
-    "sigmoid": ("01.recurrent", lambda *args: recurrent(*args, squash=torch.sigmoid), "sigmoid"),
-    "two biases": ("01.recurrent", lambda x, w_x, w_h, b: recurrent(x, w_x, w_h, 2 * b), "bias-twice"),
-    "the first state too": (
-        "01.recurrent",
-        lambda x, *w: torch.cat([x.new_zeros(1, len(w[2])), recurrent(x, *w)]),
-        "start-returned",
-    ),
-    "from the end": ("01.depth", heights, "heights"),
-    "added in the loop": ("01.depth", added_in_the_loop, "steps-added-up"),
-    "first need": ("01.depth", first_need, "first-need"),
-    "number of the last need": (
-        "01.depth",
-        lambda needs: [max(np.flatnonzero(row), default=-1) + 1 for row in needs],
-        "number-for-time",
-    ),
-    "no projections": ("01.operations", lambda t, d: (good(t, d)[0], 4 * t * t * d, 4 * d), "no-projections-solved"),
-    "scores alone": (
-        "01.operations",
-        lambda t, d: (good(t, d)[0], 8 * t * d * d + 2 * t * t * d, 4 * d),
-        "scores-alone-solved",
-    ),
-    "three projections": (
-        "01.operations",
-        lambda t, d: (good(t, d)[0], 6 * t * d * d + 4 * t * t * d, 5 * d / 2),
-        "three-projections-solved",
-    ),
-    "half of the layer": ("01.operations", lambda t, d: (8 * t * d * d, good(t, d)[1], 0), "state-alone-solved"),
-    "half, third number right": ("01.operations", lambda t, d: (8 * t * d * d, *good(t, d)[1:]), "state-alone"),
-    "sought up to n_tokens": (
-        "01.operations",
-        lambda t, d: (*good(t, d)[:2], 2 * d if 2 * d <= t else t),
-        "sought-up-to-n-tokens",
-    ),
-    "one gate": ("01.operations", lambda t, d: (4 * t * d * d, good(t, d)[1], -d), "gates-forgotten-solved"),
-    "one token too few": ("01.pairs", lambda ids: (rows(ids).tril(-1), ids[1:]), "one-too-few"),
-    "no last row": ("01.pairs", last_row_blank, "last-row-blank"),
     "labels that are not whole": ("01.pairs", lambda ids: (rows(ids).tril(), ids[1:].float()), "dtype-lost"),
     "int32 features": ("01.pairs", lambda ids: (rows(ids).tril().int(), ids[1:]), "dtype-lost"),
     "int64 features": ("01.pairs", lambda ids: (rows(ids).tril().long(), ids[1:]), "dtype-lost"),
-    "upper half": ("01.pairs", lambda ids: (rows(ids).triu(), ids[1:]), "upper-half"),
-    "a column of pads": (
-        "01.pairs",
-        lambda ids: (torch.nn.functional.pad(rows(ids).tril(), (0, 1)), ids[1:]),
-        "one-column-more",
-    ),
     "features that are not whole": ("01.pairs", lambda ids: (rows(ids).tril().float(), ids[1:]), "dtype-lost"),
-    "exp alone": ("01.push-up", exp_alone, "no-max"),
-    "one maximum": ("01.push-up", exp_after_one_maximum, "one-max-for-all"),
-    "over words": ("01.push-up", lambda x, y: pushed(x.softmax(1), x, y, x.shape[1]), "over-words"),
-    "all columns": ("01.push-up", all_columns, "labels-of-all"),
 }
 
 
@@ -166,13 +64,8 @@ WRONG = {
     "six tokens": ("01.recurrent", lambda x, *weights: recurrent(x[:6], *weights)),
     "five sweeps": ("01.depth", sweeps(5)),
     "twenty sweeps": ("01.depth", sweeps(20)),
-    "exp alone, float64": (
-        "01.push-up",
-        lambda x, y: pushed((x.double().exp() / x.double().exp().sum(1, keepdim=True)).to(x.dtype), x, y),
-    ),
     "the mean subtracted": ("01.push-up", exp_after_the_mean),
     "float32 whatever comes in": ("01.recurrent", lambda *args: recurrent(*(a.float() for a in args))),
-    "clamped": ("01.push-up", lambda x, y: pushed(x.clamp(-80, 80).softmax(1), x, y)),
 }
 
 

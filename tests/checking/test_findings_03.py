@@ -15,36 +15,6 @@ from softlookup_judge import check, get_task
 DEF_PAD = world(3)["pad"]
 
 
-def _train(words, n_merges, key=lambda pair: pair, pairs=itertools.pairwise, join=None):
-    """A learner with one part exchanged."""
-    cuts, merges = [(list(word), times) for word, times in words], []
-    for _ in range(n_merges):
-        counts = Counter()
-        for symbols, times in cuts:
-            for pair in pairs(symbols):
-                counts[pair] += times
-        best = min(counts, key=lambda pair: (-counts[pair], key(pair)), default=None)
-        if best is None or counts[best] < 2:
-            break
-        merges.append(best)
-        cuts = [((join or _joined)(symbols, best), times) for symbols, times in cuts]
-    return merges
-
-
-def _joined(symbols, pair):
-    symbols = list(symbols)
-    for place in range(len(symbols)):
-        if tuple(symbols[place : place + 2]) == pair:
-            symbols[place : place + 2] = ["".join(pair)]
-    return symbols
-
-
-def _from_the_right(symbols, pair):
-    return [piece[::-1] for piece in _joined([s[::-1] for s in symbols[::-1]], tuple(s[::-1] for s in pair[::-1]))][
-        ::-1
-    ]
-
-
 def _twice_used(symbols, pair):
     here = [tuple(two) == tuple(pair) for two in itertools.pairwise(symbols)]
     return [
@@ -52,11 +22,6 @@ def _twice_used(symbols, pair):
         for symbol, starts, ends in zip(symbols, [*here, False], [False, *here], strict=False)
         if starts or not ends
     ]
-
-
-def _apart(symbols):
-    runs = itertools.groupby(itertools.pairwise(symbols))
-    return [pair for _, run in runs for place, pair in enumerate(run) if place % 2 == 0]
 
 
 def _one_hot_float(ids, table):
@@ -89,10 +54,6 @@ WRONG = {
         "03.ids",
         lambda t, v: [v["<s>"], *(v.get(w, v["<unk>"]) for w in dict.fromkeys(t)), v["</s>"]],
     ),
-    "ids: 0 taken for missing": (
-        "03.ids",
-        lambda t, v: [v["<s>"], *(v.get(w) or v["<unk>"] for w in t), v["</s>"]],
-    ),
     "pad: floats": ("03.pad", lambda s, p: (DEF_PAD(s, p)[0].astype(float), DEF_PAD(s, p)[1])),
     "pad: squeezed": ("03.pad", lambda s, p: tuple(a.squeeze() for a in DEF_PAD(s, p))),
     "pad: squeezed behind": (
@@ -109,14 +70,6 @@ WRONG = {
         lambda s, p: f"|{'|'.join(s)}|".replace(f"|{p[0]}|{p[1]}|", f"|{p[0]}{p[1]}|").strip("|").split("|"),
     ),
     "merge: a string": ("03.merge", lambda s, p: "".join(s)),
-    "words: a last word that nothing follows": ("03.words", lambda t: re.findall(r"\w+(?=\W)|[^\w\s]", t)),
-    "words: letters and digits parted": ("03.words", lambda t: re.findall(r"[^\W\d]+|\d+|[^\w\s]", t)),
-    "bpe: joined texts decide": ("03.bpe", lambda w, n: _train(w, n, key=lambda pair: "".join(pair))),
-    "bpe: a a a counted once": ("03.bpe", lambda w, n: _train(w, n, pairs=_apart)),
-    "bpe: a pair once in each word": ("03.bpe", lambda w, n: _train(w, n, pairs=lambda s: set(itertools.pairwise(s)))),
-    "bpe: a right half used twice": ("03.bpe", lambda w, n: _train(w, n, join=_twice_used)),
-    "bpe: joined from the right": ("03.bpe", lambda w, n: _train(w, n, join=_from_the_right)),
-    "bpe: rare words left out": ("03.bpe", lambda w, n: _train([(x, t) for x, t in w if t >= 2], n)),
     "encode: a right half used twice": (
         "03.encode",
         lambda word, merges: functools.reduce(_twice_used, merges, list(word)),
@@ -143,10 +96,6 @@ WRONG = {
     "pad: ids alone": ("03.pad", lambda s, p: DEF_PAD(s, p)[0]),
     "encode: the letters": ("03.encode", lambda word, merges: list(word)),
     "encode: the word": ("03.encode", lambda word, merges: [word]),
-    "encode: merges made at the first place only, once each": (
-        "03.encode",
-        lambda word, merges: _first_places(list(word), merges),
-    ),
     "one-hot: booleans and a lookup of the first sequence": (
         "03.one-hot",
         lambda ids, table: ((ids[..., None] == torch.arange(len(table))), table[ids[:1]]),
@@ -167,18 +116,8 @@ WRONG = {
         "03.table-gradient",
         lambda ids, d, v: np.resize(d.reshape(-1, d.shape[-1]), (v, d.shape[-1])),
     ),
-    "tied: log-probabilities": ("03.tied-logits", lambda x, t: torch.log_softmax(x @ t.T, -1)),
     "tied: centred": ("03.tied-logits", lambda x, t: x @ (t - t.mean(0)).T),
 }
-
-
-def _first_places(symbols, merges):
-    for left, right in merges:
-        for i in range(len(symbols) - 1):
-            if (symbols[i], symbols[i + 1]) == (left, right):
-                symbols[i : i + 2] = [left + right]
-                break
-    return symbols
 
 
 @pytest.mark.usefixtures("verdicts_alone")
@@ -216,56 +155,6 @@ def test_a_generator_is_told_to_become_a_list():
         yield from re.findall(r"\w+|[^\w\s]", text)
 
     assert "put `list(…)` around it" in check("03.words", split_words).message
-
-
-@pytest.mark.parametrize(
-    ("pairs", "key", "join", "slug"),
-    [
-        (itertools.pairwise, "".join, None, "tie-joined"),
-        (_apart, tuple, None, "no-overlap"),
-        (lambda symbols: set(itertools.pairwise(symbols)), tuple, None, "once-each-word"),
-        (itertools.pairwise, tuple, _twice_used, "used-twice"),
-        (itertools.pairwise, tuple, _from_the_right, "from-the-right"),
-    ],
-)
-def test_a_learner_with_a_slip_of_its_own_in_counting_or_joining_is_told_which(pairs, key, join, slug):
-    assert check("03.bpe", lambda words, n: _train(words, n, key, pairs, join)).diagnosis == (slug,)
-
-
-def _by_character(white, keeps_empty):
-    def split_words(text):
-        tokens, word = [], ""
-        for character in text:
-            if character.isalnum():
-                word += character
-                continue
-            tokens += [word] if word or keeps_empty else []
-            word = ""
-            tokens += [] if white(character) else [character]
-        return tokens + ([word] if word or keeps_empty else [])
-
-    return split_words
-
-
-def _overwritten(words):
-    return {pair: times for symbols, times in words for pair in itertools.pairwise(symbols)}
-
-
-@pytest.mark.parametrize(
-    ("task_id", "answer", "slug"),
-    [
-        ("03.words", _by_character(lambda character: character == " ", False), "tabs-kept"),
-        ("03.words", _by_character(str.isspace, True), "empty-tokens"),
-        ("03.pair-counts", _overwritten, "overwritten"),
-    ],
-)
-def test_common_slips_of_chapter_3_are_named(task_id, answer, slug):
-    for result in everywhere(task_id, answer):
-        assert result.diagnosis == (slug,), result.text()
-
-
-def test_joining_that_uses_a_half_twice_is_named():
-    assert check("03.merge", _twice_used).diagnosis == ("used-twice",)
 
 
 def test_vocabulary_sorted_backwards_is_not_called_the_order_of_meeting():

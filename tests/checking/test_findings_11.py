@@ -1,4 +1,4 @@
-"""Chapter 11: answers that passed and are wrong, right ones that lost points, and mistakes that had no name."""
+"""Chapter 11: answers that passed and are wrong, right ones that lost points, and a sentence that was untrue."""
 
 import pytest
 
@@ -9,32 +9,17 @@ FUSE = (
     "def bytes_moved(steps, keep, n, w):\n    apart = sum(len(set({0})) + 1 for _, i in steps)\n"
     "    made, read = {{o for o, _ in steps}}, set({1})\n    return apart * n * w, (len(read - made) + {2}) * n * w"
 )
-NEEDED = (
-    "def bytes_moved(steps, keep, n, w):\n    apart, needed = sum(len(set(i)) + 1 for _, i in steps), set(keep)\n"
-    "    for o, i in reversed(steps):\n        needed |= set(i) if o in needed else set()\n"
-    "    return apart * n * w, (len(needed - {o for o, _ in steps}) + len(keep)) * n * w"
-)
-NAMES, ALL_NAMES = "i", "[x for _, i in steps for x in i]"
-PRODUCT = "def product_cost(t, d, f, w):\n    return {0}, w * ({1})"
+ALL_NAMES = "[x for _, i in steps for x in i]"
 SHEET = (
     "def read_sheet(text):\n    number, unit = text.rstrip('*').split()\n    value = float(number.replace(',', ''))\n"
     "    power, star = {{'M': 2, 'G': 3, 'T': 4}}[unit[0]], '*' in text\n    return {0}"
 )
 RIDGE = "def ridge(sheet, dtype):\n    return {}"
-ROOF = "def attainable(peak, road, intensity):\n    return {}"
-ROWS = (
-    "def fewest_rows(d, f, w, ridge):\n    gain = 2 * d * f - ridge * w * {0}\n"
-    "    return {1} if gain <= 0 else {2}(ridge * w * d * f / gain)"
-)
 TRIED = (
     "def fewest_rows(d, f, w, ridge):\n    for t in range(1, 5000):\n"
     "        if 2 * t * d * f / (w * (t * d + d * f + t * f)) >= ridge:\n            return t\n    return 0"
 )
 NEAR = "def how_near(flops, n_bytes, seconds, peak, road):\n    a, b = flops / peak, n_bytes / road\n    return {}"
-LINK = (
-    "def time_with_link(flops, n_bytes, link_bytes, peak, road, link):\n"
-    "    t = [flops / peak, n_bytes / road, {0}]\n    return {1}"
-)
 
 LIMITS = (
     "def time_with_link(flops, n_bytes, link_bytes, peak, road, link):\n"
@@ -50,46 +35,9 @@ ACCEPTED = [
     "1e12, 'GB': 1e9, 'GiB': 2**30, 'MiB': 2**20, 'MB/s': 1e6, 'TiB': 2**40}[unit] / (1 + star)")),
     ("more units by heart", "11.sheet", SHEET.format("value * (1024 if 'i' in unit else 1e3) ** power / (1 + star) if "
     "unit in ('TFLOPS', 'GFLOPS', 'TOPS', 'TB/s', 'GB/s', 'MB/s', 'MiB/s') or unit[-1] == 'B' else 0")),
-    ("arrays of unneeded steps left out", "11.fuse", NEEDED),
     ("only the first few thousand rows tried", "11.rows", TRIED),
     ("bound by what was reached", "11.near", NEAR.format("max(a, b) / seconds, flops / seconds >= peak / 2")),
 ]  # fmt: skip
-NAMED = [
-    ("11.fuse", FUSE.format(NAMES, ALL_NAMES, "len((made - read) | set(keep))"), "unread-written"),
-    ("11.near", NEAR.format("min(1.0, max(a, b) / seconds), a >= b"), "clipped"),
-    ("11.near", NEAR.format("100 * max(a, b) / seconds, a >= b"), "per-cent"),
-    ("11.near", NEAR.format("(a + b) / seconds, a >= b"), "added"),
-    ("11.near", NEAR.format("min(a, b) / seconds, a >= b"), "larger-one"),
-    ("11.near", NEAR.format("a >= b, max(a, b) / seconds"), "pair-swapped"),
-    ("11.intensity", "def intensity(r, w, o, bits):\n    return o / ((r + 1) * bits / 8)", "one-store"),
-    ("11.product", PRODUCT.format("(2 * d - 1) * t * f", "t * d + d * f + t * f"), "one-sum-less"),
-    ("11.product", PRODUCT.format("2 * t * d * f", "d * f + t * f"), "rows-forgotten"),
-    ("11.sheet", SHEET.format("value * (1024 if 'B' in unit else 1000) ** power / (1 + star)"), "binary-bytes"),
-    (
-        "11.sheet",
-        SHEET.format("value * (1024 if 'i' in unit or unit[-1] == 'B' else 1e3) ** power / (1 + star)"),
-        "binary-sizes",
-    ),
-    ("11.sheet", SHEET.format("value * (1024 if 'i' in unit else 1e3) ** power * (1 + star)"), "star-doubled"),
-    ("11.sheet", SHEET.format("value / (1 + star)"), "prefix-kept"),
-    ("11.ridge", RIDGE.format("sheet['dense'][dtype] / 1e12 / (sheet['memory'] / 1e9)"), "prefixes-mixed"),
-    ("11.ridge", RIDGE.format("max(sheet['dense'].values()) / sheet['memory']"), "largest-peak"),
-    (
-        "11.ridge",
-        RIDGE.format("sheet['dense'][dtype] / sheet['memory'] * {'float32': 4, 'bfloat16': 2, 'float8': 1}[dtype]"),
-        "numbers-for-bytes",
-    ),
-    ("11.attainable", ROOF.format("min(peak * 1e12, road * intensity) / 1e12"), "giga-dropped"),
-    ("11.attainable", ROOF.format("min(peak, road / 1024 * intensity)"), "step-of-1024"),
-    ("11.rows", ROWS.format("f", "0", "math.ceil"), "rows-forgotten"),
-    ("11.rows", ROWS.format("(d + f)", "math.inf", "math.ceil"), "never-infinite"),
-    ("11.rows", ROWS.format("(d + f)", "-1", "math.ceil"), "never-minus-one"),
-    ("11.rows", ROWS.format("(d + f)", "0", ""), "not-rounded"),
-    ("11.rows", ROWS.format("(d + f)", "0", "round"), "rounded-to-nearest"),
-    ("11.link", LINK.format("link_bytes / (2 * link)", "max(t), t.index(max(t))"), "doubled"),
-    ("11.link", LINK.format("2 * (n_bytes + link_bytes) / link", "max(t), t.index(max(t))"), "all-over-link"),
-    ("11.link", LINK.format("2 * link_bytes / link", "t.index(max(t)), max(t)"), "pair-swapped"),
-]
 
 
 def results(task_id, source):
@@ -102,13 +50,6 @@ def results(task_id, source):
 def test_answers_that_hold_for_special_inputs_alone_do_not_pass(what, task_id, source):
     for result in results(task_id, source):
         assert result.verdict in ("wrong", "error"), (what, result.text())
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize(("task_id", "source", "slug"), NAMED, ids=lambda value: value[:20])
-def test_answers_as_students_write_them_wrongly_have_a_name(task_id, source, slug):
-    for result in results(task_id, source):
-        assert result.verdict == "wrong" and result.diagnosis == (slug,), result.text()
 
 
 def test_a_reciprocal_at_the_ridge_costs_nothing():
@@ -125,7 +66,6 @@ def test_a_reciprocal_at_the_ridge_costs_nothing():
 @pytest.mark.parametrize(
     ("task_id", "source"),
     [
-        ("11.intensity", "def intensity(r, w, o, bits):\n    return o / (r + w) / max(1, bits // 8)"),
         ("11.ridge", RIDGE.format("sheet['sparse'].get(dtype, 2 * sheet['dense'][dtype]) / 2 / sheet['memory']")),
     ],
 )

@@ -11,29 +11,16 @@ CLIP = (
     "    s, own = i @ t.T{1}, torch.arange(len(images))\n"
     "    return (F.cross_entropy(s, own) + F.cross_entropy(s.T, own)) / 2"
 )
-FRAMES = (
-    "def cut_frames(samples, width, hop):\n    count = {}\n"
-    "    return torch.stack([samples[:, i * {}:][:, :width] for i in range(count)], 1)"
-)
-LINEAR = (
-    "def linear_attention(q, k, v):\n    f, g = {}, {}\n    return f @ (g.mT @ v) / (f * g.sum(-2, keepdim=True))"
-    ".sum(-1, keepdim=True)"
-)
 TILES = (
     "def merge_tiles(m_a, l_a, z_a, m_b, l_b, z_b):\n    m = torch.maximum(m_a, m_b)\n    a, b = {}\n"
     "    total = l_a * a + l_b * b\n    return m, total, {}"
 )
 DOWN = "torch.exp(m_a - m).nan_to_num(), torch.exp(m_b - m).nan_to_num()"
 MIXED = "z_a * a[..., None] + z_b * b[..., None]"
-PUBLISHED = (
-    "def published_feed_forward(x, w_in, b_in, w_out, b_out, gain, bias):\n    h = F.linear(x, w_in, b_in)\n"
-    "    y = F.linear({}, w_out, b_out)\n    return {}"
-)
 LABELS = (
     "def choose_label(images, labels, scale):\n    i, t = F.normalize(images, dim=-1), F.normalize(labels, dim=-1)\n"
     "    return {}"
 )
-MEAN = "F.normalize(t.mean(1), dim=-1).T"
 
 
 def edited(task_id, *edits):
@@ -46,79 +33,15 @@ def edited(task_id, *edits):
 
 NAMED = [
     (
-        "13.patches",
-        "def patchify(images, p):\n    x = images.unfold(2, p, p).unfold(3, p, p)\n"
-        "    return x.reshape(len(x), -1, images.shape[1] * p * p)",
-        "channels-apart",
-    ),
-    ("13.kernel", "def as_kernel(w, c, p):\n    return w.unflatten(0, (c, p, p))", "outputs-last"),
-    (
-        "13.tokens",
-        "def picture_tokens(p, w, b, c, positions):\n"
-        "    return torch.cat([c.repeat(len(p), 1, 1), p @ w], 1) + b + positions",
-        "bias-on-class",
-    ),
-    ("13.frames", FRAMES.format("(samples.shape[1] - width) // hop", "hop"), "one-short"),
-    ("13.frames", FRAMES.format("samples.shape[1] - width + 1", "1"), "hop-ignored"),
-    (
         "13.frames",
         "def cut_frames(samples, width, hop):\n    count = (samples.shape[1] - width) // hop\n"
         "    return samples[:, torch.arange(count)[:, None] * hop + torch.arange(width)]",
         "one-short",
     ),
-    ("13.look", edited("13.look", ("torch.tanh(gate)", "torch.sigmoid(gate)")), "sigmoid-gate"),
-    ("13.look", edited("13.look", ("x + torch.tanh(gate) * y", "torch.tanh(gate) * (x + y)")), "gate-over-all"),
-    (
-        "13.look",
-        edited("13.look", ("picture @ w_k", "K"), ("picture @ w_v", "picture @ w_k"), ("K", "picture @ w_v")),
-        "keys-and-values-exchanged",
-    ),
-    ("13.look", edited("13.look", (" @ w_o\n", "\n")), "no-blend"),
-    ("13.contrastive", CLIP.format("-1", ""), "no-scale"),
-    ("13.contrastive", CLIP.format("0", " * log_scale.exp()"), "down-the-batch"),
-    (
-        "13.zero-shot",
-        LABELS.format("torch.softmax(torch.stack([i @ t[:, n].T for n in range(t.shape[1])]).amax(0) * scale, -1)"),
-        "best-sentence",
-    ),
-    ("13.zero-shot", LABELS.format(f"torch.softmax(i @ {MEAN} / scale, -1)"), "scale-inverted"),
-    ("13.zero-shot", LABELS.format(f"torch.log_softmax(i @ {MEAN} * scale, -1)"), "logarithms"),
-    ("13.rollout", edited("13.rollout", ("dim=1", "dim=0")), "layers-for-heads"),
-    ("13.linear", LINEAR.format("F.elu(q + 1)", "F.elu(k + 1)"), "one-inside"),
-    ("13.linear", LINEAR.format("F.elu(q / q.shape[-1] ** 0.5) + 1", "F.elu(k) + 1"), "scaled"),
     (
         "13.linear",
         "def linear_attention(q, k, v):\n    return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), -1) @ v",
         "softmax-attention",
-    ),
-    ("13.step", edited("13.step", ("F.elu(q) + 1", "F.elu(q + 1)"), ("F.elu(k) + 1", "F.elu(k + 1)")), "one-inside"),
-    ("13.merge", TILES.format("m_a.exp() / m.exp(), m_b.exp() / m.exp()", MIXED), "raised-to-the-full"),
-    (
-        "13.merge",
-        TILES.format(DOWN, "z_a * (l_a * a)[..., None] + z_b * (l_b * b)[..., None]"),
-        "weighted-by-sums",
-    ),
-    (
-        "13.published",
-        PUBLISHED.format("F.gelu(h)", "x + F.layer_norm(y, y.shape[-1:], gain, bias, 1e-12)"),
-        "norm-inside",
-    ),
-    (
-        "13.published",
-        PUBLISHED.format("h * torch.sigmoid(1.702 * h)", "F.layer_norm(x + y, y.shape[-1:], gain, bias, 1e-12)"),
-        "quick-gelu",
-    ),
-    (
-        "13.published",
-        PUBLISHED.format("F.gelu(h)", "F.layer_norm(x + y, y.shape[-1:], bias, gain, 1e-12)"),
-        "gain-and-shift-exchanged",
-    ),
-    (
-        "13.published",
-        PUBLISHED.format(
-            "F.gelu(h)", "gain * ((y := x + y) - y.mean(-1, True)) / (y.var(-1, keepdim=True) + 1e-12).sqrt() + bias"
-        ),
-        "unbiased",
     ),
 ]
 RIGHT = [
@@ -153,7 +76,6 @@ def results(task_id, source):
     return list(everywhere(task_id, world(13, {get_task(task_id).slug: source})[get_task(task_id).name]))
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("task_id", "source", "slug"), NAMED, ids=lambda value: value[:24])
 def test_answers_beyond_text_as_students_write_them_have_a_name(task_id, source, slug):
     for result in results(task_id, source):
@@ -186,7 +108,6 @@ def test_sums_changed_in_place_are_told_as_that():
 
 SPECIAL = [
     ("13.contrastive", ("i = F.normalize(images, dim=-1)", "i = images / (images.norm(dim=-1, keepdim=True) + 1e-6)")),
-    ("13.contrastive", ("torch.exp(sign * log_scale)", "torch.exp(sign * log_scale).clamp(max=100)")),
     ("13.zero-shot", ("F.normalize(images, dim=-1)", "(images / (images.norm(dim=-1, keepdim=True) + 1e-6))")),
     ("13.merge", ('m.masked_fill(m == float("-inf"), 0.0)', "m.clamp(min=-1000)")),
     ("13.linear", ("F.elu(q) + 1", "F.elu(q.clamp(max=6)) + 1")),
@@ -202,8 +123,6 @@ def test_answers_for_usual_numbers_alone_do_not_pass(task_id, edit):
 
 
 SQUEEZED = [
-    ("13.tokens", ("return x + positions", "return (x + positions).squeeze()")),
-    ("13.look", ("return x + torch.tanh(gate) * y", "return (x + torch.tanh(gate) * y).squeeze()")),
     ("13.zero-shot", ("F.normalize(labels, dim=-1)", "F.normalize(labels.squeeze(), dim=-1)")),
     ("13.rollout", ("a = maps.mean(dim=1)", "a = maps.mean(dim=1).squeeze()")),
 ]

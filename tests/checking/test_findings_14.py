@@ -6,13 +6,7 @@ from published import everywhere, solutions, world
 from softlookup_judge import get_task
 
 PASSED = [
-    (
-        "14.printed",
-        "np.round(true, places) == np.round(printed, places)",
-        "np.isclose(np.round(true, places), printed)",
-    ),
     ("14.checksum", "> half * printed.shape[0]", "> half * printed.shape[0] + 1e-5 * np.abs(printed.sum(axis=0))"),
-    ("14.place", "scores = q @ k.T", "scores = softmax(q @ k.T)"),
     ("14.hypothesis", "agrees(printed, one, places)", "agrees(printed, one, 2)"),
     ("14.uniform", "agrees(printed, weights @ v, places)", "agrees(printed, weights @ v, 1)"),
     ("14.scores", "agrees(printed[model], report, places)", "agrees(printed[model], report, 1)"),
@@ -26,12 +20,6 @@ PASSED = [
         "14.scores",
         "published[0, 0] > published[1, 0]",
         "np.round(published[0, 0], places) > np.round(published[1, 0], places)",
-    ),
-    ("14.polarity", "1 if look else 0 if hide else -1", "0 if hide else 1 if look else -1"),
-    (
-        "14.balance",
-        "for i, peak in enumerate(peaks):\n        for j, bandwidth in enumerate(bandwidths):",
-        "for j, bandwidth in enumerate(bandwidths):\n        for i, peak in enumerate(peaks):",
     ),
     ("14.conventions", "len(set(kinds)) > 1", "kinds[0] != kinds[-1]"),
 ]

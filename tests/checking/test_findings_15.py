@@ -10,43 +10,13 @@ from softlookup_judge.data.variant import variant_of
 
 WRONG = {
     "the usual rate": ("15.muon", [("    average = momentum", "    rate = 0.02\n    average = momentum")]),
-    "a logarithm in float32": (
-        "15.block-scales",
-        [
-            (
-                "2.0 ** (np.frexp(np.abs(blocks).max(axis=-1, keepdims=True))[1] - 3)",
-                "2.0 ** (np.floor(np.log2(np.maximum(np.abs(blocks).max(axis=-1, keepdims=True), 1e-30))) - 2)",
-            )
-        ],
-    ),
     "a plateau of one step at least": (
         "15.schedule",
         [("    if step < warmup", "    stable = max(stable, 1)\n    if step < warmup")],
     ),
     "a small number added to the step": ("15.quantise", [("codes * step + least", "codes * (step + 1e-8) + least")]),
-    "the bonus from the row before": (
-        "15.speculate",
-        [("left = p[kept]\n", "left = p[min(kept, len(drafted) - 1)]\n")],
-    ),
-    "kept at equality": ("15.speculate", [("drafted[kept]] < p", "drafted[kept]] <= p")]),
-    "drawn at equality": ("15.speculate", [("<= u[-1]", "< u[-1]")]),
-    "the ReLU after the weight": (
-        "15.indexer",
-        [("w[:, :, None] * torch.relu(index_q @ index_k.mT)", "torch.relu(w[:, :, None] * (index_q @ index_k.mT))")],
-    ),
     "weights without their sign": ("15.indexer", [("w[:, :, None]", "w.abs()[:, :, None]")]),
-    "hidden keys at 0": ("15.indexer", [("sums.masked_fill(~mask, -torch.inf)", "sums * mask")]),
     "hidden keys at -1": ("15.indexer", [("sums.masked_fill(~mask, -torch.inf)", "sums.masked_fill(~mask, -1.0)")]),
-    "keys that were not chosen lowered by a number": (
-        "15.indexer",
-        [
-            (
-                "(q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~chosen, -torch.inf)",
-                "q @ k.mT / math.sqrt(q.shape[-1]) - 1e4 * ~chosen",
-            )
-        ],
-    ),
-    "one user left": ("15.fork", [("owners[table[-1]] -= 1", "owners[table[-1]] = 1")]),
     "shared by two alone": ("15.fork", [("owners[table[-1]] > 1", "owners[table[-1]] == 2")]),
     "equality asked of all rows": (
         "15.accept",
@@ -80,7 +50,6 @@ WRONG = {
             ("    return", "    weights = weights / weights.sum(dim=-1, keepdim=True)\n    return"),
         ],
     ),
-    "hidden keys at -100": ("15.absorb", [("-torch.inf", "-100.0")]),
     "the ramp's ends moved inside": (
         "15.yarn",
         [("pair_with(slow_turns)\n", "min(pair_with(slow_turns), head_width / 2 - 1)\n")],
@@ -115,16 +84,6 @@ WRONG = {
         ],
     ),
     "codes of four bits at most": ("15.quantise", [(".round()", ".round().clamp(0, 15)")]),
-    "latents without windows": (
-        "15.cache",
-        [
-            (
-                "    positions = sum(",
-                "    if 'kv_lora_rank' in config:\n        config = {**config, 'sliding_window': 10**9}\n"
-                "    positions = sum(",
-            )
-        ],
-    ),
     "experts are never tied": (
         "15.parameters",
         [('config["tie_word_embeddings"] else', 'config["tie_word_embeddings"] and "num_experts" not in config else')],

@@ -16,25 +16,15 @@ BY_BLOCKS = [
 SUM = "    def mark(ids, at):\n        return sum(n * n + n for n in ids[at : at + block_size])\n\n"
 LIBRARY_FOR_LONG = "        if size > 64:\n            part = x[:, start : start + size].sum(dim=1)\n"
 STILL_OPEN = "any(stop.startswith(text[at:]) for stop in stops for at in range(min(found)))"
-EQUALLY_FAST = """
-    a, b = min(prefill_rate / prompt, bandwidth / (prompt * cache_bytes)), batch / (answer * step)
-    for senders in [min(max(round(machines * b / (a + b)), 1), machines - 1)]:"""
 EDITS = [
-    (
-        "16.schedule",
-        [("computed >= prompt:", "computed >= prompt - 1:"), ("computed < prompt:", "computed < prompt - 1:")],
-    ),
     ("16.stream", [("for stop in stops for n", "for stop in stops[:1] for n")]),
     ("16.stream", [("text[sent:]\n    return parts", "text[sent:]\n    return [one for one in parts if one]")]),
     ("16.speedup", [("/ steps > gain", "/ steps >= gain")]),
     ("16.batch-limit", [("computing > reading", "computing >= reading")]),
     ("16.admit", [("needed > left", "needed > left + 1")]),
     ("16.ragged", [("-torch.inf", "-1e4")]),
-    ("16.ragged", [("scores.masked_fill(behind[:, None], -torch.inf)", "scores - 1e4 * behind[:, None]")]),
-    ("16.constrained-step", [(".masked_fill(~allowed, -torch.inf)", " - 1e4 * ~allowed")]),
     ("16.constrained-step", [("min(k, scores.shape[1])", "k")]),
     ("16.stream", [("if found:", f"if found and not {STILL_OPEN}:")]),
-    ("16.split-pools", [("    for senders in range(1, machines):", EQUALLY_FAST)]),
     # These are right on small inputs.
     ("16.append", [("len(tables)", "min(len(tables), 32)")]),
     ("16.free", [("in ended:", "in ended[:16]:")]),

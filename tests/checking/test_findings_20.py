@@ -35,7 +35,6 @@ EDITS = [
     ("20.answer-log-probs", [("of_tokens, 0.0)", "of_tokens, 0.0)[:, :256]")]),
     ("20.reward", [("losses.mean()", "losses[:256].mean()")]),
     ("20.dpo", [("losses.mean()", "losses[:256].mean()")]),
-    ("20.advantages", [("np.ptp(rewards, axis=1, keepdims=True) > 1e-15 * largest", "spread > 1e-9")]),
     ("20.advantages", [("rewards.mean(axis=1", "rewards[:, :256].mean(axis=1")]),
     ("20.grpo", [("gains[is_answer]", "gains[:256][is_answer[:256]]")]),
     ("20.grpo", [("gains[is_answer]", "gains[:, :256][is_answer[:, :256]]")]),
@@ -49,7 +48,6 @@ EDITS = [
     ("20.paired", [("gains[draws]", "gains[draws[:, :512]]")]),
     ("20.contamination", FINGERPRINTS),
     ("20.contamination", [("in ngrams(document)}", "in ngrams(document)[:2048]}")]),
-    ("20.choice", [("log_probs / lengths", "log_probs * (1 / lengths)")]),
     ("20.choice", [("log_probs / lengths", "log_probs / lengths.astype(np.uint16)")]),
     ("20.choice", [("argmax(axis=1)", "argmax(axis=1).astype(np.int8).astype(int)")]),
 ]
@@ -60,11 +58,6 @@ RIGHT = [
     ("20.choice", [("(log_probs / lengths).argmax", "(-log_probs / lengths).argmin")]),
     ("20.packed", [("return positions", "return positions.astype(np.int32)")]),
     ("20.advantages", [("> 1e-15 * largest", "> 1e-14 * largest")]),
-]
-UNDERFLOWS = [
-    ("logits - logits.max(axis=-1, keepdims=True)", "logits - logits.max()"),
-    ("log_p = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))", "p = np.exp(shifted)"),
-    ("log_p[counted]", "np.log(p / p.sum(axis=-1, keepdims=True))[counted]"),
 ]
 
 
@@ -84,24 +77,10 @@ def test_right_answers_that_compute_otherwise_pass(task_id, edits):
         assert result.points == task.points, result.text()
 
 
-@pytest.mark.parametrize(
-    ("task_id", "edits", "name"),
-    [
-        (
-            "20.template",
-            [("{message['content']}", "{message['content'].replace(chr(13) + chr(10), chr(10))}")],
-            "line-ends-changed",
-        ),
-        ("20.pass-at-k", [("1 - misses.mean()", "1 - misses")], "mean-forgotten"),
-        ("20.sft-loss", UNDERFLOWS, "one-max-times-mask"),
-        ("20.dpo", [("np.logaddexp(0.0, -margins)", "np.log(1 + np.exp(np.minimum(margins, 700)))")], "loss-turned"),
-        ("20.grpo", [("new - old", "(new - old) * is_answer"), ("gains[is_answer]", "gains")], "ratio-of-one-outside"),
-        ("20.contamination", [("ngrams(problem)", "ngrams(problem)[:-1]")], "last-ngram-of-problem-missing"),
-    ],
-)
-def test_natural_mistakes_have_their_own_name(task_id, edits, name):
-    result = check(task_id, edited(task_id, edits))
-    assert result.diagnosis[:1] == (name,), result.text()
+def test_a_loss_that_is_turned_is_named_beside_a_logarithm_with_a_lid():
+    edit = "np.logaddexp(0.0, -margins)", "np.log(1 + np.exp(np.minimum(margins, 700)))"
+    result = check("20.dpo", edited("20.dpo", [edit]))
+    assert result.diagnosis[:1] == ("loss-turned",), result.text()
     assert "take `[0]`" not in result.text()
 
 

@@ -17,7 +17,7 @@ from softlookup_judge.judging.mistake_results import MistakeResults
 from softlookup_judge.judging.questions import questions_at_home
 from softlookup_judge.mistakes.errors import habit_of, meaning
 from softlookup_judge.mistakes.habits import HABIT, is_slip, says
-from softlookup_judge.mistakes.mutations import planted, slips
+from softlookup_judge.mistakes.mutations import fitting_habits, make_mutant
 from softlookup_judge.naming.diagnose import can_run_away, diagnose
 from softlookup_judge.naming.verdict import SAME_AS_HABIT, SAME_AS_TWO
 
@@ -149,7 +149,7 @@ def test_slips_that_are_rejected_are_named(task_id):
     task = get_task(task_id)
     task_questions, unnamed, rejected = questions_at_home(variant_of(task)), [], 0
     with calm_torch():
-        for slug in slips(solution(variant_of(task))):
+        for slug in fitting_habits(solution(variant_of(task))):
             result = judge(
                 variant_of(task),
                 LocalStudent(variant_of(task), with_habits(variant_of(task), (slug,))),
@@ -171,10 +171,10 @@ def test_every_slip_can_be_planted_and_said():
     for task in tasks(4) + tasks(15):
         source = with_earlier(variant_of(task))
         before = ast.unparse(ast.parse(source))
-        for slug in slips(source):
-            assert planted(source, [slug], ast.unparse) != before, slug
+        for slug in fitting_habits(source):
+            assert make_mutant(source, [slug], ast.unparse) != before, slug
             assert says(slug)
-        assert planted(source, [], ast.unparse) == before
+        assert make_mutant(source, [], ast.unparse) == before
 
 
 def test_slips_that_leave_no_python_do_not_fit():
@@ -187,7 +187,7 @@ def test_slips_that_leave_no_python_do_not_fit():
             return False
         return True
 
-    fitting = [fits(slug) for slug in slips(with_earlier(variant_of(task)))]
+    fitting = [fits(slug) for slug in fitting_habits(with_earlier(variant_of(task)))]
     assert any(fitting) and not all(fitting)
 
 
@@ -201,7 +201,7 @@ def test_slips_reach_the_earlier_functions_that_a_solution_calls():
 
 def test_two_slips_in_one_place_are_refused():
     with pytest.raises(ValueError, match="the same place"):
-        planted("def f(a, b):\n    return a @ b", ["habit:sides-swapped", "habit:elementwise"], ast.unparse)
+        make_mutant("def f(a, b):\n    return a @ b", ["habit:sides-swapped", "habit:elementwise"], ast.unparse)
 
 
 @pytest.mark.parametrize("slug", ["habit:none", "habit:for:a:<b>", "habit:for:a", "no-sqrt"])

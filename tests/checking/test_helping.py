@@ -29,6 +29,7 @@ def by_id(value):
     return value.id
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_every_task_has_its_texts_and_another_right_answer(task):
     texts = task.notebook.help_texts(task.id)
@@ -149,6 +150,7 @@ def test_the_command_line_gives_a_step_for_each_answer_in_the_variant_that_is_as
     assert checker.hint_for_command(task.id, 0, HelpOnTask(), False).title == "No help is needed"
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_no_step_of_the_command_line_holds_a_line_of_the_solution(task):
     lines = {line.strip() for line in solution(variant_of(task)).splitlines()}
@@ -238,7 +240,7 @@ def test_a_factor_of_one_question_alone_is_not_told(task_id, obj):
     assert result.verdict == "wrong" and result.nudge and "right one times" not in result.nudge, result.nudge
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("pair", ALL_MISTAKES[::7], ids=lambda pair: f"{pair[0].id}:{pair[1].slug}")
 def test_every_known_mistake_gets_a_nudge(pair):
     task, mistake = pair

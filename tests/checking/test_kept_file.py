@@ -9,7 +9,6 @@ import pytest
 from softlookup_judge.helping.kept import (
     FORMAT,
     KEPT_FILE,
-    OLDER_FILE,
     HelpOnTask,
     Judged,
     Kept,
@@ -82,12 +81,3 @@ def test_help_and_questions_of_a_wrong_kind_are_left_out(tmp_path):
     for help_line in (3, {"steps": 9, "answer": ""}, {"steps": True, "answer": ""}, {"steps": 1}):
         write(tmp_path, with_line(help=help_line, questions={"a": 1, "b": True}))
         assert read_kept(tmp_path).tasks == {"04.scale": TaskKept(questions={"b": True})}
-
-
-def test_help_of_the_older_file_counts_where_it_went_further(tmp_path):
-    write(tmp_path, kept_lines(WHOLE))
-    older = {"04.scale": {"steps": 3, "answer": "x"}, "04.mix": {"steps": 1, "answer": "x"}, "04.head": 7}
-    (tmp_path / OLDER_FILE).write_text(json.dumps(older))
-    tasks = read_kept(tmp_path).tasks
-    assert tasks["04.scale"] == TaskKept(JUDGED, HelpOnTask(3, "x"), WHOLE["04.scale"].questions)
-    assert tasks["04.mix"] == WHOLE["04.mix"] and set(tasks) == set(WHOLE)

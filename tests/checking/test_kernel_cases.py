@@ -49,6 +49,7 @@ def _sizes(cases):
     return [[getattr(arg, "shape", arg) for arg in case.args] for case in cases]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("task", KERNELS, ids=[task.id for task in KERNELS])
 @pytest.mark.parametrize("limited", [False, True])
 def test_sizes_are_drawn(task, limited):
@@ -250,7 +251,7 @@ EDITS_THAT_HOLD = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("task_id", [*HOLDS, *EDITS_THAT_HOLD])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_kernel_that_holds_on_chip_what_it_should_go_through_loses_the_points_for_bytes(task_id, seed):
@@ -267,7 +268,7 @@ HALVES = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("task_id", HALVES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_numbers_that_were_float16_on_chip_are_wrong_where_bytes_count(task_id, seed):

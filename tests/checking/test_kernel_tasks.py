@@ -1,4 +1,4 @@
-"""What chapter 18 promises of its tasks as a whole: variants change code, and the notebook's text says how."""
+"""Tasks of chapter 18: variants change code, and kernels that are no function of their inputs are refused."""
 
 import itertools
 import random
@@ -25,14 +25,6 @@ VARIED = [task for task in tasks(18) if len(constants_of(task)) > 1]
 def _text(task, number):
     cells = read_solution(ROOT / "solutions" / "18_kernels.py", {task.id: number}).cells
     return next(cell.source for cell in cells if f"### Task {task.id} ·" in cell.source)
-
-
-def test_at_least_six_tasks_have_variants_with_texts_and_code_that_differ():
-    assert len(VARIED) >= 6
-    for task in VARIED:
-        numbers = range(len(constants_of(task)))
-        assert len({_text(task, number) for number in numbers}) == len(numbers), task.id
-        assert len({solution(variant_of(task, number)) for number in numbers}) == len(numbers), task.id
 
 
 def test_an_expression_stands_in_the_code_as_it_is():

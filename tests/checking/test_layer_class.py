@@ -8,7 +8,7 @@ from published import solutions, world
 from softlookup_inside.asking.case import Case, LayerAnswer
 from softlookup_inside.asking.probe import run
 from softlookup_judge import check, get_task
-from softlookup_judge.chapters.ch08_decoder_and_masks.whole_cases import shapes
+from softlookup_judge.chapters.ch08_decoder_and_masks.whole import shapes
 from softlookup_judge.checking.judge import judge
 from softlookup_judge.checking.local import LocalStudent, stand_in
 from softlookup_judge.data.variant import variant_of

@@ -3,13 +3,13 @@
 import pytest
 
 from softlookup_judge import get_task
-from softlookup_judge.data.published import NoEdit, planted
+from softlookup_judge.data.published import NoEdit, mutant_source
 from softlookup_judge.data.variant import variant_of
 
 
 def test_mistakes_that_do_not_fit_in_together_are_refused():
     scale = get_task("04.scale")
     with pytest.raises(NoEdit, match="divided-by-width: .* which the solution does not hold"):
-        planted(variant_of(scale), ("no-sqrt", "divided-by-width"))
+        mutant_source(variant_of(scale), ("no-sqrt", "divided-by-width"))
     with pytest.raises(NoEdit, match="together they are no Python"):
-        planted(variant_of(get_task("04.weights")), ("mask-renormalised", "nan-rows"))
+        mutant_source(variant_of(get_task("04.weights")), ("mask-renormalised", "nan-rows"))

@@ -22,7 +22,7 @@ both = pytest.mark.parametrize(("weeks", "a_week"), [(ONE, 1), (TWO, 2)], ids=["
 
 @both
 def test_term_has_twelve_weeks_and_each_chapter_in_its_order(weeks: tuple[term.Week, ...], a_week: int):
-    assert [week.number for week in weeks] == list(range(1, 13))
+    assert [week.index for week in weeks] == list(range(1, 13))
     ended = [week.chapter for week in weeks if week.last]
     assert (0, *ended) == TERM_CHAPTERS
     for place, chapter in enumerate(TERM_CHAPTERS):
@@ -43,7 +43,7 @@ def test_sessions_and_evenings_of_the_term_are_not_too_full(weeks: tuple[term.We
         taught = sum(map(taught_minutes, week.taught))
         in_class = sum(task.minutes for task in week.tasks)
         assert week.taught_minutes == taught
-        assert a_week * START_MINUTES + taught + in_class <= a_week * SESSION_MINUTES, week.number
+        assert a_week * START_MINUTES + taught + in_class <= a_week * SESSION_MINUTES, week.index
         assert week.home_minutes == week.reading_minutes + sum(task.minutes for task in week.homework) <= HOME_MINUTES
 
 

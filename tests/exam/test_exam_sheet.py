@@ -37,7 +37,7 @@ def test_same_seed_gives_the_same_sheet_and_others_others():
 def test_sheet_is_worth_what_was_asked_for(seed: int, points: int):
     sheet = draw_sheet(seed, points=points)
     assert sheet.points == points == sum(entry.question.points for entry in sheet.questions)
-    assert [entry.number for entry in sheet.questions] == list(range(1, len(sheet.questions) + 1))
+    assert [entry.position for entry in sheet.questions] == list(range(1, len(sheet.questions) + 1))
     assert len({entry.question.id for entry in sheet.questions}) == len(sheet.questions)
 
 
@@ -50,9 +50,9 @@ def test_every_chapter_is_asked_for_where_points_are_enough(seed: int):
 
 def test_question_has_the_same_numbers_whatever_else_is_on_the_sheet():
     long, short = draw_sheet(3, points=200), draw_sheet(3, [4], points=12)
-    texts = {entry.question.id: entry.drawn.text for entry in long.questions}
+    texts = {entry.question.id: entry.instance.text for entry in long.questions}
     shared = [entry for entry in short.questions if entry.question.id in texts]
-    assert shared and all(entry.drawn.text == texts[entry.question.id] for entry in shared)
+    assert shared and all(entry.instance.text == texts[entry.question.id] for entry in shared)
 
 
 def test_key_has_what_the_sheet_has_not():
@@ -63,8 +63,8 @@ def test_key_has_what_the_sheet_has_not():
     for word in ("Answer", "Marks", "Mistakes", "points: "):
         assert word not in sheet_text
     for entry in sheet.questions:
-        assert apart(entry.drawn.text) in sheet_text and apart(f"**Answer.** {entry.drawn.answer}") in key
-        assert entry.drawn.answer not in sheet_text and apart(entry.drawn.answer) not in sheet_text
+        assert apart(entry.instance.text) in sheet_text and apart(f"**Answer.** {entry.instance.answer}") in key
+        assert entry.instance.answer not in sheet_text and apart(entry.instance.answer) not in sheet_text
     assert (
         f"{sheet.points} points" in sheet_text
         and f"seed {sheet.seed}" in key
@@ -173,7 +173,7 @@ def test_versions_ask_the_same_with_other_numbers_in_another_order():
     assert {entry.question.id for entry in a.questions} == {entry.question.id for entry in b.questions}
     assert {entry.question.id for entry in a.questions} == {entry.question.id for entry in plain.questions}
     assert [entry.question.id for entry in a.questions] != [entry.question.id for entry in b.questions]
-    texts = [{entry.question.id: entry.drawn.text for entry in sheet.questions} for sheet in (plain, a, b)]
+    texts = [{entry.question.id: entry.instance.text for entry in sheet.questions} for sheet in (plain, a, b)]
     assert sum(texts[1][name] != texts[2][name] for name in texts[0]) > len(texts[0]) / 2
     assert "version A" in sheet_markdown(a) and "version B" in key_markdown(b)
     result = call("--seed", 9, "--versions", "A,B", "--points", 20)
@@ -215,6 +215,7 @@ def test_edited_sheet_becomes_a_page_again(tmp_path: Path):
     assert r"\(a&lt;b\)" in page
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_printed_sheet_has_no_seed_and_no_path_and_every_question_on_one_page(tmp_path: Path):
     pypdf = pytest.importorskip("pypdf")
@@ -236,7 +237,7 @@ def test_exam_of_a_course_keeps_to_its_chapters_and_tasks(tmp_path):
     from click.testing import CliRunner
 
     from softlookup_command.commands import main
-    from softlookup_course.commands.exams import drawn
+    from softlookup_course.commands.exams import draw_sheets
     from softlookup_course.exam.bank import QUESTIONS
 
     folder = tmp_path / "course"
@@ -251,7 +252,7 @@ def test_exam_of_a_course_keeps_to_its_chapters_and_tasks(tmp_path):
     assert made.exit_code == 0 and about, made.output
     how = {"route": None, "points": 10, "include": (), "exclude": (), "versions": "", "folder": folder}
     for seed in range(12):
-        sheet = drawn(seed, chapters=None, **how)[0]
+        sheet = draw_sheets(seed, chapters=None, **how)[0]
         assert sheet.chapters == (4,) and not about & {entry.question.id for entry in sheet.questions}
     with pytest.raises(ExamError, match="none of these chapters"):
-        drawn(1, chapters="5-8", **how)
+        draw_sheets(1, chapters="5-8", **how)

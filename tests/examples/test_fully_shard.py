@@ -20,6 +20,7 @@ def launched(file):
     return subprocess.run(torchrun, capture_output=True, text=True, timeout=120, env=environment, check=False)
 
 
+@pytest.mark.slow
 @ON_LINUX
 def test_two_ranks_have_the_losses_of_one_and_half_of_its_weights():
     result = launched(FILE)

@@ -97,6 +97,7 @@ def test_batches_hold_every_pair_once_before_the_next_round():
     assert sorted(int(pair[2]) for batch in first_round for pair in batch) == list(range(10))
 
 
+@pytest.mark.slow
 def test_training_lowers_the_loss_and_the_checkpoint_translates(tmp_path, capsys):
     file, checkpoint = tmp_path / "pairs.tsv", tmp_path / "translate.pt"
     pairs = sample(150, seed=1)

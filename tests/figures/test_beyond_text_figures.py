@@ -6,16 +6,14 @@ from beyond_text_examples import LONG, RNG
 
 from softlookup_course import figures
 from softlookup_course.figures import LIGHT, PALETTES
+from softlookup_course.figures.beyond_text import numbers_kept, numbers_moved
 from softlookup_course.figures.theme import contrast
-from softlookup_course.figures.tile_flow import numbers_kept, numbers_moved
 
 
 def test_cut_up_numbers_every_patch_in_both_panels():
     whole, row = figures.cut_up(RNG.random((4, 6)), 2, palette=LIGHT).axes
     assert [text.get_text() for text in whole.texts] == [text.get_text() for text in row.texts] == list("012345")
     assert len(row.images) == 6
-    with pytest.raises(ValueError, match="4 x 6 cannot be cut into patches of 4 x 4"):
-        figures.cut_up(RNG.random((4, 6)), 4, palette=LIGHT)
 
 
 @pytest.mark.parametrize("palette", PALETTES, ids=lambda palette: palette.name)
@@ -34,16 +32,11 @@ def test_pair_grid_writes_every_cosine_and_counts_the_right_ones():
     figure = figures.pair_grid(RNG.random((2, 3, 4, 4)), ["a", "b"], cosines, palette=LIGHT)
     assert [text.get_text() for text in figure.axes[0].texts] == ["0.80", "\N{MINUS SIGN}0.10", "0.70", "0.60"]
     assert "For 1 of the pictures" in figure.get_label()
-    with pytest.raises(ValueError, match=r"cosines have shape \(2, 2\), wanted \(2, 3\)"):
-        figures.pair_grid(RNG.random((2, 3, 4, 4)), list("abc"), cosines, palette=LIGHT)
 
 
-def test_arms_name_their_medians_and_want_runs():
+def test_arms_name_their_medians():
     axes = figures.shares_by_arm({"one": [1.0, 3.0, 2.0]}, palette=LIGHT).axes[0]
     assert [text.get_text() for text in axes.texts] == ["2.0 %"]
-    for nothing in ({}, {"one": []}):
-        with pytest.raises(ValueError, match="no runs"):
-            figures.shares_by_arm(nothing, palette=LIGHT)
 
 
 def test_names_of_occlusion_do_not_lie_on_each_other():
@@ -51,8 +44,6 @@ def test_names_of_occlusion_do_not_lie_on_each_other():
     axes = figures.occlusion([0, 4], curves, palette=LIGHT).axes[0]
     heights = sorted(text.get_position()[1] for text in axes.texts)
     assert min(np.diff(heights)) >= 7.4
-    with pytest.raises(ValueError, match="wanted 1 to 4 curves of 3 points"):
-        figures.occlusion([0, 1, 2], curves, palette=LIGHT)
 
 
 def test_long_attention_leaves_out_what_was_not_measured():
@@ -82,12 +73,10 @@ def test_tile_flow_counts_what_a_walk_through_the_tiles_moves():
     assert numbers_kept(width, tile, tile) == queries + passing + scores + running
 
 
-def test_tile_flow_shows_its_counts_on_a_phone_and_refuses_odd_tiles():
+def test_tile_flow_shows_its_counts_on_a_phone():
     figure = figures.tile_flow(4096, 4096, 64, 128, palette=LIGHT)
     tiled, stored = numbers_moved(4096, 4096, 64, 128)
     words = " ".join(text.get_text() for text in figure.axes[0].texts)
     for number in (tiled, stored):
         assert f"{number / 1e6:.1f} million" in words and f"{number / 1e6:.1f} million" in figure.get_label()
     assert figures.show(figures.tile_flow, 4096, 4096, 64, 128).least_px <= 330
-    with pytest.raises(ValueError, match="tiles of 5 do not divide 12 queries and 8 keys"):
-        figures.tile_flow(12, 8, 3, 5, palette=LIGHT)

@@ -7,7 +7,7 @@ import pytest
 
 from softlookup_course import figures
 from softlookup_course.figures import LIGHT
-from softlookup_course.figures.ends import kept_apart
+from softlookup_course.figures.marks import kept_apart
 from softlookup_course.figures.theme import style
 
 WORDS = ["a", "word", "needs", "company"]
@@ -18,8 +18,6 @@ def test_signal_paths_draws_every_step_of_the_chain_and_one_straight_way():
     strong = [[line for line in axes.lines if line.get_linewidth() > 2] for axes in (chain, direct)]
     assert [len(lines) for lines in strong] == [len(WORDS), 1]
     assert [tuple(xy) for xy in strong[1][0].get_xydata()] == [(0, 0), (len(WORDS) - 1, 1)]
-    with pytest.raises(ValueError, match="a way needs two words at least; got 1"):
-        figures.signal_paths(["alone"], palette=LIGHT)
 
 
 def test_names_at_the_ends_of_curves_do_not_lie_on_each_other():
@@ -71,11 +69,6 @@ def test_a_layer_has_one_colour_in_all_figures_of_the_chapter():
     assert {here[name] == there[name] for name in ("RNN", "LSTM", "attention")} == {True}
     assert here["LSTM, gates open"] == here["LSTM"] and len(set(there.values())) == 4
     assert [line.get_linestyle() for line in reach.lines] == ["-", "-", "--", "-"]
-
-
-def test_logit_lens_refuses_rows_that_are_not_the_words():
-    with pytest.raises(ValueError, match=r"shares have shape \(3, 4\); wanted a row for each of the 4 words"):
-        figures.logit_lens(WORDS, np.zeros((3, 4)), palette=LIGHT)
 
 
 def test_norm_steps_names_its_marks_and_keeps_them_apart():

@@ -50,26 +50,20 @@ def test_words_of_a_roof_stand_inside_the_panel_and_on_no_ridge(roofs):
         assert not any(box.x0 < ridge < box.x1 for ridge in ridges), text.get_text()
 
 
-def test_measured_roof_says_how_near_the_points_come_and_refuses_strangers():
+def test_measured_roof_says_how_near_the_points_come():
     figure = figures.measured_roof({"a": (100.0, 10.0)}, {"a": [(1.0, 5.0), (20.0, 100.0)]}, palette=LIGHT)
     assert "at least 75 % of the roof, the lowest 50 %" in figure.get_label()
-    with pytest.raises(ValueError, match="points of b, but there are roofs of a"):
-        figures.measured_roof({"a": (1.0, 1.0)}, {"b": []}, palette=LIGHT)
 
 
-def test_passes_add_up_the_bytes_and_refuse_an_array_without_a_column():
+def test_passes_add_up_the_bytes():
     figure = figures.loop_passes([("one", [("x = A", ("A",), ("x",))])], ("A", "x"), palette=LIGHT)
     assert "one: 8 bytes per element, x = A reads A and writes x" in figure.get_label()
-    with pytest.raises(ValueError, match="x = B names B; the columns are A, x"):
-        figures.loop_passes([("one", [("x = B", ("B",), ("x",))])], ("A", "x"), palette=LIGHT)
 
 
-def test_kitchen_adds_up_the_bytes_and_refuses_a_computation_without_any():
+def test_kitchen_adds_up_the_bytes():
     figure = figures.kitchen({"A": 64, "B": 32}, {"C": 16}, 5, palette=LIGHT)
     assert "brings A, 64 bytes, B, 32 bytes and takes back C, 16 bytes: 112 bytes" in figure.get_label()
     assert "for 5 operations" in figure.get_label()
-    with pytest.raises(ValueError, match="the van has no array to move"):
-        figures.kitchen({}, {}, 5, palette=LIGHT)
 
 
 def test_words_of_the_kitchen_stand_clear_of_each_other():
@@ -90,8 +84,6 @@ def test_machine_times_join_the_least_and_the_measured_and_say_their_range():
         line.get_xdata() for line in figure.axes[0].lines if line.get_marker() == "None" and len(line.get_xdata()) == 2
     ]
     np.testing.assert_allclose([span for span in joined if max(span) > 1], [[1e4, 1.2e4], [2e4, 5e4]])
-    with pytest.raises(ValueError, match="b has 1 times for 2 computations"):
-        figures.machine_times(["one", "two"], {"b": [(1.0, None)]}, palette=LIGHT)
 
 
 def test_product_box_marks_the_first_rows_whose_operations_take_longer():
@@ -102,8 +94,6 @@ def test_product_box_marks_the_first_rows_whose_operations_take_longer():
     assert "operations take longer from T = 2 on" in figure.get_label()
     never = figures.product_box([1, 2], [1e-6, 2e-6], [2e-6, 3e-6], palette=LIGHT)
     assert "bytes take longer at every T" in never.get_label()
-    with pytest.raises(ValueError, match="2 rows, but 1 and 2 times"):
-        figures.product_box([1, 2], [1.0], [1.0, 1.0], palette=LIGHT)
 
 
 def test_words_of_the_product_box_stand_clear_of_each_other():
@@ -149,8 +139,6 @@ def test_model_parts_fill_the_bar_and_idle_parts_are_hatched():
     bars = [(patch.get_x(), patch.get_width(), patch.get_hatch()) for patch in figure.axes[0].patches]
     assert bars == [(0, 0.75, None), (0.75, 0.25, "////"), (0, 1, None), (1, 0, "////")]
     assert "m, 4.00 billion: attention 75 %, table 25 %" in figure.get_label()
-    with pytest.raises(ValueError, match=r"n has the parts \['table'\]"):
-        figures.model_parts({"m": models["m"], "n": {"table": 1e9}}, palette=LIGHT)
 
 
 def test_a_machine_without_measurements_has_a_line_and_no_marks():
@@ -186,8 +174,6 @@ def test_moved_floor_is_level_until_the_bytes_take_longer():
         x, y = line.T
         np.testing.assert_allclose(y, np.where(x < end_mb, floor_us, x))
     assert "plain: a floor of 900 microseconds until 900 megabytes" in figure.get_label()
-    with pytest.raises(ValueError, match="floors are given for plain; wanted plain, graph"):
-        figures.moved_floor(ways, {"plain": 9e-4}, 1e12, palette=LIGHT)
 
 
 def test_launch_floor_draws_a_level_line_where_a_launch_takes_longer_than_the_work():
@@ -197,8 +183,6 @@ def test_launch_floor_draws_a_level_line_where_a_launch_takes_longer_than_the_wo
     assert gpu.min() == pytest.approx(10.0) and cpu.min() < 10.0
     assert "GPU: 2 operations, a floor of 10 µs, median 1.05" in figure.get_label()
     assert "CPU: 1 operations, no floor" in figure.get_label()
-    with pytest.raises(ValueError, match="launches are given for GPU; wanted GPU, CPU"):
-        figures.launch_floor(times, {"GPU": 1e-5}, palette=LIGHT)
 
 
 @pytest.mark.parametrize(("stride", "count"), [(1, 4), (2, 8), (3, 12), (8, 32), (100, 32)])
@@ -207,19 +191,10 @@ def test_sectors_counts_what_a_warp_fetches(stride, count):
     assert axes.get_title() == f"stride {stride}: {count} sectors, 128 of {32 * count:,} bytes used"
 
 
-def test_sectors_refuses_what_does_not_fill_a_sector():
-    with pytest.raises(ValueError, match="wanted strides from 1 and sectors that numbers fill"):
-        figures.sectors([0], palette=LIGHT)
-    with pytest.raises(ValueError, match="numbers of 3 bytes in sectors of 32"):
-        figures.sectors([1], number_bytes=3, palette=LIGHT)
-
-
 def test_program_order_counts_the_strips_that_programs_share():
     orders = {"row": [(0, 0), (0, 1), (0, 2), (0, 3)], "square": [(0, 0), (1, 0), (0, 1), (1, 1)]}
     figure = figures.program_order(orders, (4, 4), palette=LIGHT)
     assert [axes.get_title() for axes in figure.axes] == ["row:\n1 + 4 = 5 strips", "square:\n2 + 2 = 4 strips"]
-    with pytest.raises(ValueError, match="wanted some, all inside of it"):
-        figures.program_order({"row": [(0, 4)]}, (4, 4), palette=LIGHT)
 
 
 def test_warps_outlines_the_numbers_of_a_thread_in_each_repetition():
@@ -239,17 +214,3 @@ def test_warps_that_fill_a_tile_at_once_do_not_repeat():
     figure = figures.warps(256, 4, 32, 2, (1, 31), palette=LIGHT)
     assert figure.axes[0].get_title() == "thread 31 of warp 1: numbers 252 to 255"
     assert "repeats" not in figure.get_label()
-
-
-@pytest.mark.parametrize(
-    "sizes", [(1024, 4, 32, 5), (1000, 4, 32, 4), (256, 4, 32, 4), (0, 4, 32, 4), (64, 0, 32, 2), (64, 1, 32, 0)]
-)
-def test_warps_refuses_a_tile_that_warps_do_not_fill(sizes):
-    with pytest.raises(ValueError, match="wanted one to four warps that fill the tile exactly"):
-        figures.warps(*sizes, palette=LIGHT)
-
-
-@pytest.mark.parametrize("outlined", [(2, 0), (0, 32), (-1, 0)])
-def test_warps_refuses_to_outline_a_thread_that_is_not_there(outlined):
-    with pytest.raises(ValueError, match="wanted one of 2 warps of 32 threads"):
-        figures.warps(256, 4, 32, 2, outlined, palette=LIGHT)

@@ -36,14 +36,6 @@ def test_latency_curves_draw_lines_at_more_loads_than_were_measured():
     assert "first, p50: 1.1 (1), 8 (9)." in figure.get_label()
 
 
-@pytest.mark.parametrize("guest", [([0], 5), ([0, 1], 4), ([7], 1)])
-def test_paged_memory_refuses_tokens_that_do_not_fit_their_blocks(guest):
-    with pytest.raises(ValueError, match=r"tokens in the blocks \["):
-        figures.paged_memory({"Ada": guest}, 7, 4, palette=LIGHT)
-    with pytest.raises(ValueError, match="wanted one to six"):
-        figures.paged_memory({}, 7, 4, palette=LIGHT)
-
-
 def test_preemption_hatches_what_is_computed_again_and_keeps_the_letter_of_what_is_found():
     figure = figures.preemption(STEPS, 4, 4, palette=LIGHT)
     assert [patch.get_y() for patch in figure.axes[0].patches if patch.get_hatch()] == [0]
@@ -62,8 +54,6 @@ def test_serving_loop_has_a_place_for_every_state_of_a_request():
     assert set(STATES) == set(get_args(State))
     words = texts_of(figures.serving_loop(STATES, palette=LIGHT))
     assert {*STATES, "nobody", "Ada, Cleo"} <= set(words)
-    with pytest.raises(ValueError, match="got the states running; wanted cancelled, failed"):
-        figures.serving_loop({"running": []}, palette=LIGHT)
 
 
 def test_batch_limits_draws_each_limit_above_its_line():

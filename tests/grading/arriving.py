@@ -12,7 +12,7 @@ import nbformat
 from small_class import NAME, ROOT
 
 from softlookup_grader import Course
-from softlookup_grader.course.collected import UNREADABLE, arrivals
+from softlookup_grader.course.arrived import UNREADABLE, arrivals
 
 FILE = f"{NAME}.ipynb"
 WORKSHEET = (

@@ -1,8 +1,6 @@
 """A small course that is graded once, for all tests that look at what came out."""
 
 import fcntl
-import io
-import logging
 import shutil
 import socket
 import time
@@ -87,20 +85,6 @@ def warm_zygotes() -> Iterator[None]:
         patch.setattr(zygotes, "Zygote", warm)
         yield
     warm.close()
-
-
-@pytest.fixture
-def logged() -> Iterator[io.StringIO]:
-    """What is logged while a test runs. (pytest's own way would cost each of all tests more than a millisecond.)"""
-    text = io.StringIO()
-    handler = logging.StreamHandler(text)
-    loggers = [other for other in logging.root.manager.loggerDict.values() if isinstance(other, logging.Logger)]
-    heard = [logging.root, *(logger for logger in loggers if not logger.propagate)]
-    for logger in heard:
-        logger.addHandler(handler)
-    yield text
-    for logger in heard:
-        logger.removeHandler(handler)
 
 
 @pytest.fixture(scope="session")

@@ -46,7 +46,9 @@ class Cluster:
         scheduler_file = folder / "scheduler.json"
         self._log = open(folder / "log", "ab")
         protocol = ["--protocol", "tls"] if certificate else []
-        self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(scheduler_file), *protocol)
+        options = ("--port", "0", "--scheduler-file", str(scheduler_file), *protocol)
+        # What a worker died with is sent to no other one by Dask, which takes long.
+        self.scheduler = self._start("scheduler", *options, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
         wait_for(lambda: scheduler_file.exists() and scheduler_file.read_text().endswith("}"))
         self.address: str = json.loads(scheduler_file.read_text())["address"]
         self.workers: dict[str, subprocess.Popen] = {}

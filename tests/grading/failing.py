@@ -28,28 +28,15 @@ _LEFT_OUT = re.compile(r"logs|\.releasing|\.grading|.*\.lock|.*-journal|\..*\.\d
 
 @dataclass(frozen=True)
 class Ending:
-    """How a command ended.
+    """How a command ended."""
 
-    Attributes:
-        status: One of DONE, REFUSED, TRACEBACK and DEAD.
-        steps: How many steps changed something on the disk, or would have.
-        output: What it printed.
-    """
-
-    status: int
-    steps: int
-    output: str
+    status: int  # One of DONE, REFUSED, TRACEBACK and DEAD
+    steps: int  # how many steps changed something on the disk, or would have
+    output: str  # what it printed
 
 
 def run_failing(course: Path, command: Callable[[], Any], step: int = 0, how: str = "") -> Ending:
-    """Run a command in a process of its own, which fails at a step.
-
-    Args:
-        course: The folder in which steps count.
-        command: Gives click's Result.
-        step: At which step, from 1; 0 lets it run.
-        how: FULL, from this step on, or KILLED.
-    """
+    """Run a command in a process of its own, which fails at a step."""
     report = course.with_name("report.json")
     report.unlink(missing_ok=True)
     child = os.fork()

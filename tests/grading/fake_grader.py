@@ -2,6 +2,7 @@
 
 import functools
 import json
+import multiprocessing
 import os
 import signal
 import time
@@ -41,29 +42,18 @@ class Fake:
 
 @dataclass(frozen=True)
 class FakeExaminer:
-    """Gives each task a share of its points that the student's name and the seed decide; what it does is written down.
+    """Gives each task a share of its points that name and seed decide; what it does is written down."""
 
-    Attributes:
-        settings: As for the real one.
-        calls: A file that gets a line at the end of each call; begun beside it gets one at its beginning.
-        sleep_s: How long a call takes.
-        kills: Students whose grading always kills the process.
-        kills_once: Students whose grading kills the first process that tries.
-        fails: Students for whom it raises.
-        hangs: Students for whom it never comes back.
-        crowded: Students whose submissions always wait for a processor until their time is over.
-        refuses: A sentence with which it refuses to start.
-    """
-
-    settings: RunSettings
-    calls: Path | None = None
-    sleep_s: float = 0.0
-    kills: tuple[str, ...] = ()
-    kills_once: tuple[str, ...] = ()
-    fails: tuple[str, ...] = ()
-    hangs: tuple[str, ...] = ()
-    crowded: tuple[str, ...] = ()
-    refuses: str = ""
+    settings: RunSettings  # as for the real one
+    calls: Path | None = None  # a file that gets a line at the end of each call
+    sleep_s: float = 0.0  # how long a call takes
+    kills: tuple[str, ...] = ()  # students whose grading always kills the process
+    kills_once: tuple[str, ...] = ()  # students whose grading kills the first process that tries
+    fails: tuple[str, ...] = ()  # students for whom it raises
+    kills_worker: tuple[str, ...] = ()  # students whose grading kills the process that began this one, too
+    hangs: tuple[str, ...] = ()  # students for whom it never comes back
+    crowded: tuple[str, ...] = ()  # students whose submissions always wait for a processor until their time is over
+    refuses: str = ""  # a sentence with which it refuses to start
     _once: dict[str, bool] = field(default_factory=dict)
 
     def __enter__(self) -> "FakeExaminer":
@@ -88,6 +78,10 @@ class FakeExaminer:
                 file.write(f"{what}\n")
 
     def _misbehave(self, student: str) -> None:
+        if student in self.kills_worker:
+            parent = multiprocessing.parent_process()
+            assert parent is not None and parent.pid is not None
+            os.kill(parent.pid, signal.SIGKILL)
         if student in self.kills:
             os.kill(os.getpid(), signal.SIGKILL)
         if student in self.kills_once:

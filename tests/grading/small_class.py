@@ -34,7 +34,7 @@ def write_course(folder: Path, source: nbformat.NotebookNode, students: tuple[st
             path.parent.mkdir(parents=True)
             if handin.text is not None:
                 path.write_text(handin.text, encoding="utf-8")
-            planted[handin.student] = dict(handin.planted)
+            planted[handin.student] = dict(handin.mistakes)
     (course.root / "planted.json").write_text(json.dumps(planted))
     return course
 

@@ -38,17 +38,11 @@ _FILES = ("{name}.ipynb", "abgabe_final_v2.ipynb", "{name}-Copy1.ipynb", "{name}
 
 @dataclass
 class Student:
-    """One student of the term.
+    """One student of the term."""
 
-    Attributes:
-        number: From 1.
-        right: By assignment, the tasks that are answered rightly; the others stay blank or raise.
-        wrote: The assignments whose written answer is there.
-    """
-
-    number: int
-    right: dict[str, set[str]] = field(default_factory=dict)
-    wrote: set[str] = field(default_factory=set)
+    number: int  # from 1
+    right: dict[str, set[str]] = field(default_factory=dict)  # by assignment, the tasks that are answered rightly
+    wrote: set[str] = field(default_factory=set)  # the assignments whose written answer is there
 
     @property
     def id(self) -> str:
@@ -120,13 +114,7 @@ class _Raw(zipfile.ZipInfo):
 
 
 def write_zip(path: Path, entries: dict[str, bytes], encoding: str = "flag") -> None:
-    """A zip as platforms and people make it.
-
-    Args:
-        path: Where.
-        entries: Names and contents.
-        encoding: "flag" for UTF-8 that says so; "utf-8" and "cp437" for bytes that do not; "nfd": letters in parts.
-    """
+    """A zip as platforms and people make it."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in entries.items():
             if encoding == "flag":
@@ -173,14 +161,7 @@ def canvas_gradebook(students: list[Student], name: str) -> bytes:
 
 
 def late_days(due: datetime, came: datetime, more_days: int = 0, more: timedelta = timedelta()) -> int:
-    """Days begun since a student's own due time, on the wall in Berlin.
-
-    Args:
-        due: On the wall.
-        came: On the wall.
-        more_days: Days that the student has more: the clock on the wall stays.
-        more: Time that the student has more: elapsed.
-    """
+    """Days begun since a student's own due time, on the wall in Berlin."""
     end = (due + timedelta(days=more_days)).replace(tzinfo=BERLIN)
     end = (end.astimezone(ZoneInfo("UTC")) + more).astimezone(BERLIN).replace(tzinfo=None)
     return max(0, math.ceil((came - end).total_seconds() / 86_400))

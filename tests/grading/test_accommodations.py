@@ -123,7 +123,7 @@ def test_a_factor_counts_from_the_first_release_or_the_start_that_is_said(course
 
 def _release(course: Course, source: object) -> None:
     released = Released(course)
-    released.note(NAME, source, Choices(), None)
+    released.record_release(NAME, source, Choices(), None)
     for path, content in released.content().items():
         path.write_bytes(content)
 

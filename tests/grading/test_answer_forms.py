@@ -127,6 +127,7 @@ def both(examiner, notebook):
     return home
 
 
+@pytest.mark.slow
 @NEEDS_SANDBOX
 @pytest.mark.one_in(14)
 @pytest.mark.parametrize("first", range(len(FORMS)))

@@ -84,13 +84,13 @@ def test_full_marks_are_in_the_last_bar() -> None:
 def test_tasks_tell_what_was_right_and_what_was_lost(report: ClassReport) -> None:
     scale = next(task for task in report.tasks if task.task == "04.scale")
     assert [task.task for task in report.tasks] == [task.id for task in TASKS]
-    assert scale.right == 1 / 5 and scale.lost == 2 + 2 + 1 + 2 and scale.mean == pytest.approx(3 / 5)
+    assert scale.pass_rate == 1 / 5 and scale.lost == 2 + 2 + 1 + 2 and scale.mean == pytest.approx(3 / 5)
     assert report.costliest is not None and report.costliest.lost == max(task.lost for task in report.tasks)
 
 
 def test_mistakes_cost_what_their_tasks_lost_and_pairs_share(report: ClassReport) -> None:
     assert report.mistakes[0] == MistakeCost("04.scale", MISTAKE.slug, 3, 2 + 2 + 0.5, MISTAKE.says)
-    others = {cost.slug: cost for cost in report.mistakes[1:]}
+    others = {cost.name: cost for cost in report.mistakes[1:]}
     assert others["unheard-of"].says == "" and others["unheard-of"].points == 3
     assert others["other-variant"].points == 0.5 and "another variant" in others["other-variant"].says
 

@@ -28,7 +28,8 @@ from small_class import NAME
 from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError
 from softlookup_grader.course import collected as record
-from softlookup_grader.course.collected import COLLECTED, NOTHING, UNREADABLE, arrivals, summary
+from softlookup_grader.course.arrived import COLLECTED, NOTHING, UNREADABLE, arrivals
+from softlookup_grader.course.collected import summary
 from softlookup_grader.course.groups import Sharing, set_table
 from softlookup_grader.platforms.collecting import collect
 from softlookup_grader.platforms.feedback_zips import _moodle_name
@@ -360,6 +361,7 @@ def test_notebooks_of_another_assignment_are_named_where_both_are_released(cours
     assert unreadable(course, "ada") == f"x.ipynb is the notebook of {OTHER}"
 
 
+@pytest.mark.slow
 def test_a_large_class_is_collected_one_notebook_at_a_time(
     course: Course, downloads: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from small_class import NAME
 
 from attacks import hostile_ones
 from softlookup_grader import Course
-from softlookup_grader.course.collected import COLLECTED, UNREADABLE, arrivals
+from softlookup_grader.course.arrived import COLLECTED, UNREADABLE, arrivals
 from softlookup_grader.platforms import items
 from softlookup_grader.platforms.collecting import collect
 from softlookup_grader.platforms.items import ReadLimits

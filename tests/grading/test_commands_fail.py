@@ -14,7 +14,8 @@ from fake_grader import here
 
 from softlookup_command.commands import by_audience, main
 from softlookup_grader import Course
-from softlookup_grader.course.collected import COLLECTED, Arrival, Arrivals, keep
+from softlookup_grader.course.arrived import COLLECTED, Arrival, Arrivals
+from softlookup_grader.course.collected import keep
 from softlookup_grader.run import engine
 from softlookup_judge.authoring import find_root
 
@@ -27,15 +28,10 @@ PARTS = 24
 
 @dataclass(frozen=True)
 class Row:
-    """A command, and the course that it finds.
+    """A command, and the course that it finds."""
 
-    Attributes:
-        words: The command line; FILES stands for the folder of the tables.
-        state: "none", "released", "handed in" or "graded".
-    """
-
-    words: str
-    state: str
+    words: str  # the command line; FILES stands for the folder of the tables
+    state: str  # "none", "released", "handed in" or "graded"
 
 
 COMMANDS = {

@@ -1,38 +1,40 @@
 """What a Dask worker holds for a run is closed when the run ends, whenever that is."""
 
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from softlookup_grader.workers import dask_worker
 from softlookup_grader.workers.dask_worker import Examining, library_version
+from softlookup_grader.workers.pool import JobResult
 
 
-class Examiner:
+class Pool:
     """Says what is done with it."""
 
     events: list[str] = []
 
-    def __enter__(self) -> "Examiner":
+    def __init__(self, *_: object, **__: object) -> None:
         self.events.append("opened")
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.events.append("closed")
-
-    def examine(self, student: str, submission: bytes) -> None:
+    def do(self, student: str, submission: bytes) -> JobResult:
         self.events.append(student)
+        return JobResult(student)
+
+    def close(self) -> None:
+        self.events.append("closed")
 
 
 def test_a_run_that_ends_while_the_last_submission_is_put_away_leaves_nothing_open(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    plugin = Examining("run", Examiner, library_version())
-    plugin.setup(SimpleNamespace(address="here"))
+    plugin = Examining("run", SimpleNamespace, (), 60.0, library_version())
+    plugin.setup(SimpleNamespace(address="here", local_directory=str(tmp_path)))
 
     class EndsTheRun(threading.Timer):
-        """The run ends in the moment in which the examiner would be left waiting for the next submission."""
+        """The run ends in the moment in which the pool would be left waiting for the next submission."""
 
         def start(self) -> None:
             ending = threading.Thread(target=plugin.teardown, args=(None,))
@@ -40,7 +42,7 @@ def test_a_run_that_ends_while_the_last_submission_is_put_away_leaves_nothing_op
             ending.join()
 
     monkeypatch.setattr(dask_worker.threading, "Timer", EndsTheRun)
-    monkeypatch.setattr(dask_worker, "encode", lambda graded: b"")
-    Examiner.events.clear()
+    monkeypatch.setattr(dask_worker, "examining_pool", Pool)
+    Pool.events.clear()
     assert plugin.grade("ada", b"") == dask_worker.DONE
-    assert Examiner.events == ["opened", "ada", "closed"]
+    assert Pool.events == ["opened", "ada", "closed"]

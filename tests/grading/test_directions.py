@@ -46,6 +46,7 @@ def test_an_entity_shows_the_sign_that_it_stands_for():
     assert "⟨U+202E⟩ ⟨U+200F⟩" in text and LETTERS in text
 
 
+@pytest.mark.slow
 def test_no_page_of_feedback_holds_them(tmp_path_factory, source):
     course = paper_course(tmp_path_factory, source)
     hand_in(course, "ada", {"04-mix": f"def mix(w, v):\n    return w @ v  # {TURNED}"})
@@ -73,4 +74,4 @@ def test_no_page_of_feedback_holds_them(tmp_path_factory, source):
 def test_pages_for_instructors_show_them_and_set_names_apart():
     page = alike_page(NAME, [Likeness(("ada", "bo"), (LETTERS, "bo"), (("04.mix", TURNED, TURNED),))])
     assert not has_sign(page) and page.count(SEEN) == 2 and f"<bdi>{LETTERS}</bdi>" in page
-    assert f"<bdi>{LETTERS}</bdi>" in pages.sheet(Viva(LETTERS, NAME, (), 1))
+    assert f"<bdi>{LETTERS}</bdi>" in pages.student_sheet(Viva(LETTERS, NAME, (), 1))

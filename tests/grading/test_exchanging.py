@@ -12,7 +12,7 @@ from small_class import NAME
 
 from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError
-from softlookup_grader.course.collected import UNREADABLE, arrivals
+from softlookup_grader.course.arrived import UNREADABLE, arrivals
 from softlookup_grader.course.inbox import handed_in_at
 from softlookup_grader.platforms.collecting import collect
 from softlookup_grader.platforms.sources import Ways

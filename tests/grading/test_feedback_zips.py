@@ -9,7 +9,8 @@ from paper_class import enter, full, hand_in, paper_course
 from small_class import NAME
 
 from softlookup_grader import Course, CourseError
-from softlookup_grader.course.collected import COLLECTED, UNREADABLE, Arrival, Arrivals, arrivals, keep
+from softlookup_grader.course.arrived import COLLECTED, UNREADABLE, Arrival, Arrivals, arrivals
+from softlookup_grader.course.collected import keep
 from softlookup_grader.data.records import Record, Report
 from softlookup_grader.forgetting import forget, kept_of
 from softlookup_grader.platforms.feedback_zips import feedback_zips, zips_with

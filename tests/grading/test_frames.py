@@ -61,6 +61,7 @@ def test_a_part_that_was_written_before_makes_the_same_frame(arrays):
     assert frames.pack({"a": "ä"}, frames.part({"cases": [1, {"b": None}]}, arrays)) == whole
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_frames_bring_values_back_as_they_were(value):
     arrays = []
@@ -166,6 +167,7 @@ def test_frames_of_any_bytes_raise_nothing_but_frame_errors(noise, data):
             pass
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(
     st.recursive(

@@ -10,13 +10,13 @@ from small_class import NAME, ROOT
 from softlookup_course.samples.handins import answers, rewritten
 from softlookup_course.samples.sample_class import hand_ins, write_sample
 from softlookup_grader import CourseError, new_course
-from softlookup_grader.reports.planted import planted
+from softlookup_grader.reports.planted import planted_mistakes
 from softlookup_judge import Mistake, tasks
 from softlookup_judge.authoring import make_release, notebook_text
 
 
 def test_every_known_mistake_is_somebodys(source: nbformat.NotebookNode) -> None:
-    made = {pair for h in hand_ins(source, make_release(source)) for pair in h.planted.items()}
+    made = {pair for h in hand_ins(source, make_release(source)) for pair in h.mistakes.items()}
     assert made == {(task.id, mistake.slug) for task in tasks(4) for mistake in task.mistakes if mistake.edits}
 
 
@@ -99,5 +99,5 @@ def test_sample_is_made_anew_over_an_old_one(tmp_path: Path, short: nbformat.Not
     (course.root / "submitted" / "left-over").mkdir()
     course = write_sample(tmp_path, {NAME: short}, config)
     assert "left-over" not in course.students() and (tmp_path / "notes.txt").read_text() == "mine"
-    assert set(planted(course, NAME)) == {s for s in course.students() if s.startswith("mistake-")}
-    assert planted(course, "05_other") == {}
+    assert set(planted_mistakes(course, NAME)) == {s for s in course.students() if s.startswith("mistake-")}
+    assert planted_mistakes(course, "05_other") == {}

@@ -29,6 +29,7 @@ def end(due: datetime, zone: str, extension: Extension | None, standing: Accommo
     return due if ends is None else ends.when
 
 
+@pytest.mark.slow
 @given(
     st.datetimes(datetime(2026, 1, 1), datetime(2028, 1, 1)),
     st.integers(0, 200),

@@ -16,10 +16,11 @@ from small_class import NAME, ROOT
 
 from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError, Report, new_course
+from softlookup_grader.course.arrived import UNREADABLE, Arrival, Arrivals
 from softlookup_grader.course.by_hand import share_out
-from softlookup_grader.course.collected import UNREADABLE, Arrival, Arrivals, Standing, keep, summary
+from softlookup_grader.course.collected import Standing, keep, summary
 from softlookup_grader.course.groups import FILE, names_in, set_table, sharing, tables
-from softlookup_grader.course.personal import bind, own_release, place
+from softlookup_grader.course.personal import bind, own_release, personal_folder
 from softlookup_grader.data.work import Graded, RunSettings, digest_of, parted
 from softlookup_grader.forgetting import forget, kept_of
 from softlookup_grader.reports.class_report import class_report, read_report
@@ -350,8 +351,8 @@ def personal(course: Course) -> Course:
     for student in CLASS:
         notebook = nbformat.read(released, as_version=4)
         bind(notebook, NAME, student, "a word")
-        place(course, NAME).mkdir(exist_ok=True)
-        nbformat.write(notebook, place(course, NAME) / f"{student}.ipynb")
+        personal_folder(course, NAME).mkdir(exist_ok=True)
+        nbformat.write(notebook, personal_folder(course, NAME) / f"{student}.ipynb")
     text = hand_in(course, "ben", "Group: ada, ben, carl").read_text()
     content = json.loads(text)
     content["metadata"]["softlookup"] = json.loads(own_release(course, NAME, "ben"))["metadata"]["softlookup"]

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from softlookup_command.commands import main
 from softlookup_grader import Course
-from softlookup_grader.course.personal import place
+from softlookup_grader.course.personal import personal_folder
 from softlookup_judge.authoring import find_root
 
 ROOT = find_root()
@@ -153,7 +153,7 @@ def test_handout_names_students_without_a_notebook(each: Course) -> None:
 
 
 def test_handout_refuses_where_all_personal_notebooks_are_gone(each: Course) -> None:
-    shutil.rmtree(place(each, NAME))  # as nbgrader generate_assignment does
+    shutil.rmtree(personal_folder(each, NAME))  # as nbgrader generate_assignment does
     assert "no notebook was made for 00107, ada, bo:" in refused("handout", NAME, "--course", "c")
 
 

@@ -17,7 +17,7 @@ from softlookup_judge import get_task, tasks
 from softlookup_judge.authoring import find_root, read_solution
 from softlookup_judge.data.result import HELP_MIME
 from softlookup_judge.helping.helping import SETTING
-from softlookup_judge.helping.kept import KEPT_FILE, OLDER_FILE, TaskKept, read_kept
+from softlookup_judge.helping.kept import TaskKept, read_kept
 from softlookup_judge.home import kernel_checker
 
 ROOT = find_root()
@@ -181,15 +181,7 @@ def test_bad_input_is_refused_in_a_sentence(desk: Desk, words: list[str], says: 
         assert refused.exit_code == 2 and says in refused.stderr and refused.stdout == ""
 
 
-def test_help_that_an_older_version_kept_counts_and_moves_into_the_new_file(desk: Desk) -> None:
-    folder = desk.path.parent
-    (folder / OLDER_FILE).write_text(json.dumps({TASK: {"steps": 2, "answer": "another"}}))
-    assert desk.steps() == 2
-    desk.tries("-1")
-    assert as_json("hint", TASK)["heading"] == "A worked example"
-    assert desk.steps() == 3 and not (folder / OLDER_FILE).exists() and (folder / KEPT_FILE).exists()
-
-
+@pytest.mark.slow
 def test_check_as_json_holds_what_the_page_says(desk_with_kernels: Desk) -> None:
     desk = desk_with_kernels
     mistake = get_task("02.weights").mistakes[0]
@@ -223,4 +215,4 @@ def test_check_as_json_says_nothing_on_stdout_where_it_cannot_run(tmp_path: Path
 
 
 def test_an_outcome_without_a_verdict_has_all_fields() -> None:
-    assert list(CheckOutcome("02.x", "stopped", 0.0, 1.0, "The kernel ended.").record()) == documented("task")
+    assert list(CheckOutcome("02.x", "stopped", 0.0, 1.0, "The kernel ended.").to_json()) == documented("task")

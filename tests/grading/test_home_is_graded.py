@@ -97,6 +97,7 @@ def test_the_marks_of_a_merge_are_named_with_their_line():
         cells_in(raw, "x.ipynb")
 
 
+@pytest.mark.slow
 @NEEDS_SANDBOX
 @pytest.mark.parametrize("name", [CHAPTERS[0], pytest.param(CHAPTERS[1], marks=pytest.mark.slow)])
 def test_a_fresh_kernel_and_the_grader_give_the_same_points(name, tmp_path):

@@ -56,25 +56,15 @@ class Notes(Watcher):
 
 @dataclass(frozen=True)
 class Batch:
-    """A class that was graded, and what the machine looked like before and after.
+    """A class that was graded, and what the machine looked like before and after."""
 
-    Attributes:
-        course: Its folder.
-        hostile: The hostile hand-ins, by student; without their files, and without those that cannot be a student's.
-        report: The report, as JSON.
-        messages: What each student was told.
-        sentences: What was said while grading went on.
-        before: What lay in the places where an attack may leave something.
-        after: The same, afterwards.
-    """
-
-    course: Course
-    hostile: dict[str, HostileHandIn]
-    report: dict
-    messages: dict[str, list[str]]
-    sentences: list[str]
-    before: set[str]
-    after: set[str]
+    course: Course  # its folder
+    hostile: dict[str, HostileHandIn]  # the hostile hand-ins, by student
+    report: dict  # the report, as JSON
+    messages: dict[str, list[str]]  # what each student was told
+    sentences: list[str]  # what was said while grading went on
+    before: set[str]  # what lay in the places where an attack may leave something
+    after: set[str]  # the same, afterwards
 
     def points(self, student: str) -> dict[str, float]:
         return {task: mark["points"] for task, mark in self.report["submissions"][student]["tasks"].items()}

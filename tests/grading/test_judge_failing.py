@@ -97,6 +97,6 @@ def test_the_gradebook_holds_no_points_where_the_judge_failed(unjudged, tmp_path
         writer.enter_all([(unjudged, None)])
         standing = dict(writer.rows())["somebody"]
         assert writer.holds(unjudged, standing)
-        record = writer.record(unjudged, standing)
+        record = writer.report_row(unjudged, standing)
     assert standing.points["04-mix-check"].waiting and standing.points["04-mix-check"].auto is None
     assert record.by_hand["04.mix"].waiting and "04.mix" not in record.tasks and len(record.tasks) == 13

@@ -60,6 +60,7 @@ def with_mistake(task_id, slug):
     return next(m for m in task.mistakes if m.slug == slug).applied_to(RIGHT[task.slug])
 
 
+@pytest.mark.slow
 def test_right_kernels_earn_all_points(examiner):
     for task_id, mark in marks(examiner).items():
         if mark.verdict != "by hand":

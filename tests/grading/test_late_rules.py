@@ -29,6 +29,7 @@ def rule(kind: type, zone: str = "Europe/Berlin", **traits: float) -> PerDay | P
     return kind(config=config)
 
 
+@pytest.mark.slow
 @given(
     st.datetimes(datetime(2026, 1, 1), datetime(2027, 6, 1)),
     st.timedeltas(timedelta(seconds=1), timedelta(days=9)),

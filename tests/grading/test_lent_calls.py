@@ -52,8 +52,8 @@ def test_calls_of_published_solutions_pass_the_checks(name, capsys):
     calls = []
 
     class Noting(local.LocalStudent):
-        def sound(self, variant, case):
-            computed = super().sound(variant, case)
+        def reference_function(self, variant, case):
+            computed = super().reference_function(variant, case)
 
             @wraps(computed)
             def call(*args, **named):
@@ -80,6 +80,7 @@ def test_calls_of_published_solutions_pass_the_checks(name, capsys):
                 assert passed == ({"result": None}, []), (task.id, task_id, case.label, most, largest(args, arrays))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_questions_of_every_task_pass_the_checks_of_its_numbers(seed):
     for task in tasks():

@@ -93,7 +93,7 @@ def test_a_renamed_copy_is_found_and_nobody_else(size: int) -> None:
     assert texts["copycat"]["c0"] != texts["s3"]["c0"]
     pairs = alike(as_tokens(texts))
     assert [(pair.first, pair.second) for pair in pairs] == [("copycat", "s3")]
-    assert pairs[0].share == 1 and len(pairs[0].cells) > 4
+    assert pairs[0].fraction == 1 and len(pairs[0].cells) > 4
 
 
 def test_one_long_cell_that_is_copied_and_touched_up_is_found() -> None:
@@ -102,7 +102,7 @@ def test_one_long_cell_that_is_copied_and_touched_up_is_found() -> None:
     texts["s9"]["c2"] = ONE.replace("    top =", "    print('checking')\n    top =").replace("table", "s")
     pairs = alike(as_tokens(texts))
     assert [(pair.first, pair.second, pair.cells) for pair in pairs] == [("s3", "s9", ("c2",))]
-    assert 0 < pairs[0].share < 0.5
+    assert 0 < pairs[0].fraction < 0.5
 
 
 def test_an_honest_class_has_no_pairs() -> None:
@@ -160,6 +160,7 @@ def test_cells_are_taken_by_name_once_and_only_solutions(source: nbformat.Notebo
     assert cells_of(filled(release, {"04-mix": rewritten(right["04-mix"])}), given_by(release)).keys() == {"04-mix"}
 
 
+@pytest.mark.slow
 def test_a_large_class_takes_seconds_of_a_processor() -> None:
     texts = as_tokens(crowd(40))
     many = {f"t{n}": {c: texts[f"s{(n * 7 + at) % 40}"][c] for at, c in enumerate(texts["s0"])} for n in range(1500)}

@@ -31,16 +31,11 @@ def _setting(name: str) -> RunSettings:
 SETTING = _setting(NAME)
 
 
-def test_killing_ones_process_group_ends_nobody_else(begin, zygote):
-    killer, neighbour = begin(), begin()
-    assert printed(killer, "import os; os.kill(0, 9); print('on')") == "on", "the first process of a namespace stays"
-    assert printed(neighbour, "print('on')") == "on"
-    assert zygote.lives() and printed(begin(), "print('on')") == "on"
-
-
-def test_halting_ones_process_group_halts_nobody_else(begin, zygote):
-    halter, neighbour = begin(), begin()
-    assert printed(halter, "import os, signal; os.kill(0, signal.SIGSTOP); print('on')") == "on"
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_signal_to_ones_process_group_reaches_nobody_else(begin, zygote, number):
+    sender, neighbour = begin(), begin()
+    sent = printed(sender, f"import os; os.kill(0, {int(number)}); print('on')")
+    assert sent == "on", "the first process of a namespace stays"
     assert printed(neighbour, "print('on')") == "on"
     assert zygote.lives() and printed(begin(), "print('on')") == "on"
 

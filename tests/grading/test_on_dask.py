@@ -1,7 +1,6 @@
 """Grading on a Dask cluster: a real scheduler and real workers of this machine, some of which die."""
 
 import functools
-import io
 import os
 import shutil
 import socket
@@ -102,6 +101,7 @@ def test_report_is_that_of_local_workers_though_one_is_killed(shared: Cluster, c
     assert on_two.as_json() == graded_at_home(course)
 
 
+@pytest.mark.slow
 def test_submission_that_workers_die_of_is_refused_and_nobody_else(shared: Cluster) -> None:
     shared.staff(3)
     students = [f"student-{number}" for number in range(8)]
@@ -119,19 +119,25 @@ def test_submission_on_which_grading_fails_twice_is_refused_as_at_home(shared: C
     assert got["one"].status == got["two"].status == "graded"
 
 
-@pytest.mark.slow
-def test_submission_that_hangs_both_workers_is_refused_and_everybody_else_is_graded(shared: Cluster) -> None:
+def test_submission_that_hangs_is_refused_and_everybody_else_is_graded(shared: Cluster) -> None:
     shared.dismiss()
     shared.hire(2, nanny=True)
-    # A worker that is started anew takes its time.
-    make = replace(shared.faked(hangs=("endless",), sleep_s=0.02, wait_s=20.0)(SETTING), patience_s=8.0)
+    make = replace(shared.faked(hangs=("endless",))(SETTING), patience_s=1.5)
     students = [f"student-{number}" for number in range(12)]
     got = {g.student: g for g in make.run((s, b'{"cells": []}') for s in ("endless", *students))}
-    assert got["endless"].reason == "grading it took more than 8 s, twice"
-    assert {got[student].reason for student in students} == {""}
-    with on_dask._connected(shared.address) as client:
-        wait_for(lambda: len(client.nthreads()) == 2)
-    assert {g.status for g in graded(shared.faked(), *students).values()} == {"graded"}
+    assert got["endless"].reason == "grading it took more than 1.5 s, twice"
+    assert {got[student].status for student in students} == {"graded"}
+    shared.dismiss()
+
+
+def test_submission_with_which_workers_themselves_die_is_refused_and_nobody_else(shared: Cluster) -> None:
+    """The kernel may end a worker in place of what uses too much: what is graded beside it has its verdict."""
+    shared.dismiss()
+    shared.hire(2, nanny=True)
+    students = [f"student-{number}" for number in range(4)]
+    got = graded(shared.faked(kills_worker=("killer",), sleep_s=0.02), *students[:2], "killer", *students[2:])
+    assert (got.pop("killer").reason, len(got)) == (DIED_TWICE, 4)
+    assert {result.status for result in got.values()} == {"graded"}
     shared.dismiss()
 
 
@@ -208,16 +214,6 @@ def test_library_version_changes_with_the_source(tmp_path: Path) -> None:
         named.add(library_version([tmp_path]))
     (tmp_path / "part" / "one.py").rename(tmp_path / "part" / "two.py")
     assert len({*named, library_version([tmp_path])}) == 4
-
-
-def test_worker_that_hangs_gets_no_more_work(shared: Cluster, logged: io.StringIO) -> None:
-    shared.staff(3)
-    make = replace(shared.faked(hangs=("endless",))(SETTING), patience_s=1.5)
-    got = {g.student: g for g in make.run((s, b'{"cells": []}') for s in ("one", "endless", "two", "three"))}
-    assert got["endless"].reason == "grading it took more than 1.5 s, twice"
-    assert {got[student].status for student in ("one", "two", "three")} == {"graded"}
-    assert logged.getvalue().count("gets no more work: it has no nanny, which would start it anew") == 2
-    shared.dismiss()  # two of them sleep on
 
 
 def test_no_scheduler_and_no_workers_are_told(shared: Cluster) -> None:

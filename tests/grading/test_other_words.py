@@ -144,6 +144,7 @@ def test_a_function_within_another_keeps_its_arguments():
     assert names["f"](3) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", assignments(ROOT))
 def test_every_published_answer_in_other_words_is_right(name):

@@ -135,6 +135,7 @@ def test_trial_finds_a_wrong_oracle_and_mistakes_that_pass_or_have_no_name_of_th
     ]
 
 
+@pytest.mark.slow
 def test_command_tries_own_tasks_and_refuses_without_any(course: Course, tmp_path: Path):
     done = CliRunner().invoke(main, ["tasks", "--test", "--course", str(course.root)])
     assert done.exit_code == 0 and "04.colder: the answer agrees with the oracle; 2 known mistakes" in done.output
@@ -165,6 +166,7 @@ def test_a_tensor_in_a_case_is_an_array():
     assert baked == Catalogue(own_texts()).for_students(4, [task.id]), "as from arrays"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("argument", "says"),
     [

@@ -11,7 +11,7 @@ from fake_grader import judged_here
 
 from softlookup_command.commands import main
 from softlookup_grader import Course, GradeRequest, grade_assignment
-from softlookup_grader.course.personal import own_release, place, whose
+from softlookup_grader.course.personal import own_release, personal_folder, whose
 from softlookup_grader.data.work import RunSettings, parted, with_release
 from softlookup_grader.reports.explaining import explain
 from softlookup_grader.workers.making import make_examiner
@@ -57,7 +57,7 @@ def answered(course, student, variants):
 
 
 def test_everybody_is_graded_by_the_notebook_that_was_made_for_them(course):
-    (place(course, NAME) / "dan.ipynb").unlink()
+    (personal_folder(course, NAME) / "dan.ipynb").unlink()
     variants = draw_variants(SECRET, "ada")
     hand_in(course, "ada", answered(course, "ada", variants))
     hand_in(course, "ben", answered(course, "ben", draw_variants(None)))
@@ -115,7 +115,7 @@ def test_students_fetch_their_own_notebook_and_no_other(course, tmp_path, monkey
     from softlookup_grader.platforms.for_nbgrader import FetchOwn
 
     monkeypatch.setattr("softlookup_grader.platforms.for_nbgrader.get_username", lambda: "ben")
-    source, target = place(course, NAME).parent, tmp_path / NAME
+    source, target = personal_folder(course, NAME).parent, tmp_path / NAME
     fetch = FetchOwn(coursedir=CourseDirectory(assignment_id=NAME), parent=None)
     fetch.dest_path = str(target)
     fetch.do_copy(str(source), str(target))

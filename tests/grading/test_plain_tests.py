@@ -117,11 +117,11 @@ def test_commands_say_what_such_a_test_is_worth_and_pages_hide_the_hidden_one(co
 )
 def test_number_at_the_end_is_partial_credit(text: str, share: float, verdict: str) -> None:
     result = score_test(2.0, Ran([new_output("execute_result", {"text/plain": text})], "", 0.0, RunEnd.FINISHED))
-    assert (result.share, result.verdict) == (share, verdict)
+    assert (result.fraction, result.verdict) == (share, verdict)
 
 
 def test_time_that_runs_out_is_no_pass() -> None:
     late, done = Ran([], "time", 0.0, RunEnd.TIME), Ran([], "", 0.0, RunEnd.FINISHED)
     named = Ran([], "time", 0.0, RunEnd.RAISED)
-    assert score_test(2.0, late).verdict == "timeout" and score_test(2.0, done).share == 1.0
+    assert score_test(2.0, late).verdict == "timeout" and score_test(2.0, done).fraction == 1.0
     assert score_test(2.0, named).verdict == "wrong", "an exception that is called time"

@@ -181,6 +181,7 @@ def nbgrader(course: Course, *arguments: str) -> None:
     assert run.returncode == 0, run.stderr[-2000:]
 
 
+@pytest.mark.slow
 def test_two_gradings_give_the_same_rows_as_in_sqlite(pair: list[Course]) -> None:
     reports = [grade(course) for course in pair]
     assert reports[0].as_json() == reports[1].as_json()

@@ -45,8 +45,8 @@ def test_the_command_asks_one_at_a_time_gives_the_reason_and_keeps_what_was_answ
     monkeypatch.setattr(
         "softlookup_course.at_home.quiz_at_home.home_questions", lambda *a: calls.append(a[:4]) or questions
     )
-    for ways in ([], ["--mine"]):
-        command = ["quiz", "04.softmax", str(notebook), "--seed", "5", "--questions", "2", *ways]
+    for _ in range(2):
+        command = ["quiz", "04.softmax", str(notebook), "--seed", "5", "--questions", "2"]
         result = CliRunner().invoke(main, command, input=f"x\n{wrong}\n{questions[1].letter.lower()}\n")
         assert result.exit_code == 0, result.output
         assert calls.pop() == (notebook, 2, 5, "04.softmax")
@@ -56,13 +56,14 @@ def test_the_command_asks_one_at_a_time_gives_the_reason_and_keeps_what_was_answ
         assert sorted(keys.values()) == [False, True], "the same question again is no other one"
 
 
+@pytest.mark.slow
 def test_the_command_refuses_in_one_sentence(notebook, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.ipynb").write_text("no notebook")
     for arguments, words in (
         (["77_nothing"], "there is no 77_nothing"),
         (["bad.ipynb"], "bad.ipynb"),
-        (["--mine", str(notebook), "04.scores"], "no questions on 04.scores: they are on answers that pass"),
+        ([str(notebook), "04.scores"], "no questions on 04.scores: they are on answers that pass"),
     ):
         result = CliRunner().invoke(main, ["quiz", *arguments])
         assert result.exit_code == 2 and words in result.output and "Traceback" not in result.output, result.output
@@ -104,6 +105,7 @@ def notebook_of(folder, source):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "says"),
     [(ENDS, "ended the process"), pytest.param(HANGS, "was still running after", marks=pytest.mark.slow)],

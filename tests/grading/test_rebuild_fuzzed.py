@@ -166,6 +166,7 @@ def test_rebuild_takes_whatever_a_file_holds_or_refuses_it_in_the_long_run(relea
     fuzzed(release, handed, tmp_path, 4_000, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("key", KEYS)
 def test_rebuild_takes_every_odd_value_in_every_place_of_a_cell(release, handed, tmp_path, key):

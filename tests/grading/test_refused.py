@@ -16,7 +16,8 @@ from test_exports import CANVAS, MOODLE, fill_canvas, fill_moodle, line, rows
 
 from softlookup_command.commands import main
 from softlookup_grader import Course, Record
-from softlookup_grader.course.collected import COLLECTED, UNREADABLE, Arrival, Arrivals, keep
+from softlookup_grader.course.arrived import COLLECTED, UNREADABLE, Arrival, Arrivals
+from softlookup_grader.course.collected import keep
 from softlookup_grader.course.grade_sheet import read_sheet
 from softlookup_grader.course.notebooks import BadNotebook, is_solution, notebook_json
 from softlookup_grader.judging.rebuild import rebuild

@@ -95,6 +95,7 @@ def test_a_public_course_refuses_a_word(public: Path) -> None:
     assert "without a secret word" in release("--course-seed", WORD).stderr
 
 
+@pytest.mark.slow
 def test_force_takes_another_word_for_all_assignments(seeded: Path) -> None:
     assert "name none of them" in release(NAME, "--course-seed", "another", "--force").stderr
     assert release("--course-seed", "another", "--force").exit_code == 0
@@ -324,6 +325,7 @@ def test_a_new_course_is_its_owners_alone(checkout: Path) -> None:
     assert Path("shared").stat().st_mode & 0o777 == 0o750, "a folder that holds something keeps its permissions"
 
 
+@pytest.mark.slow
 def test_a_secret_word_leaves_the_solution_out_of_the_help(seeded: Path) -> None:
     assert any("SOFTLOOKUP_HELP" in cell.source and "example" in cell.source for cell in notebook("release").cells)
     assert "ends with a worked example" in release(NAME, "--course-seed", WORD).output
@@ -358,6 +360,7 @@ def test_a_damaged_config_of_the_course_is_told(public: Path, config: str) -> No
     assert refused.exit_code == 2 and "_config.yml" in refused.stderr and not differences(everything(), before)
 
 
+@pytest.mark.slow
 def test_release_without_names_keeps_to_the_chapters_of_a_part(public: Path) -> None:
     Path("c", ".pages.json").write_text("{}")
     done = release()

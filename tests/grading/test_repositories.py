@@ -11,7 +11,7 @@ from paper_class import paper_course
 from small_class import NAME
 
 from softlookup_grader import Course, CourseError
-from softlookup_grader.course.collected import arrivals
+from softlookup_grader.course.arrived import arrivals
 from softlookup_grader.data.tables import Table
 from softlookup_grader.platforms import cloning
 from softlookup_grader.platforms.cloning import address_trouble, takes_addresses, without_secret

@@ -272,6 +272,7 @@ def test_without_bubblewrap_it_says_what_to_install(monkeypatch):
         Zygote.start("docker")
 
 
+@pytest.mark.slow
 def test_without_a_sandbox_trusted_code_runs_all_the_same(tmp_path):
     zygote = Zygote.start("none", ["numpy", "torch"])
     zygote.wait()

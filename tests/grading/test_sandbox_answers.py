@@ -136,17 +136,19 @@ def test_a_lent_function_takes_no_more_than_the_question_needs(begin, call, says
     assert says in ask(session, np.ones(3), sound=sound, **SOUND).failure.message
 
 
-def test_whoever_calls_what_was_not_lent_is_stopped(begin):
+@pytest.mark.parametrize(
+    ("call", "args", "upstream", "says"),
+    [
+        ("04.b", {"list": []}, None, "was not lent"),
+        ("04.a", {"list": [{"array": 0}]}, {"list": [{"array": 0}]}, "a gradient that was not lent"),
+    ],
+)
+def test_whoever_calls_what_was_not_lent_is_stopped(begin, call, args, upstream, says):
     session = begin()
-    hold(
-        session,
-        MISUSE
-        + """
-            return mine._sound({"call": "04.b", "args": {"list": []}, "named": {"dict": {}}, "upstream": None}, [])
-        """,
-    )
-    with pytest.raises(Dead, match="was not lent"):
-        ask(session, np.ones(3), sound=lambda *_: 1, **SOUND)
+    frame = {"call": call, "args": args, "named": {"dict": {}}, "upstream": upstream}
+    hold(session, f"{MISUSE}\n            return mine._sound({frame!r}, [a])\n        ")
+    with pytest.raises(Dead, match=says):
+        ask(session, np.ones(3), sound=lambda *_: 1, lent=("04.a",))
 
 
 @pytest.mark.parametrize(
@@ -200,20 +202,6 @@ def test_answers_of_another_form_end_the_submission(begin, header):
     )
     with pytest.raises(Dead, match="in another way"):
         ask(session, np.zeros(3))
-
-
-def test_a_gradient_is_lent_only_where_one_is_asked_for(begin):
-    session = begin()
-    hold(
-        session,
-        MISUSE
-        + """
-            one = {"list": [{"array": 0}]}
-            return mine._sound({"call": "04.a", "args": one, "named": {"dict": {}}, "upstream": one}, [a])
-        """,
-    )
-    with pytest.raises(Dead, match="a gradient that was not lent"):
-        ask(session, np.ones(3), sound=lambda *_: 1, lent=("04.a",))
 
 
 def test_an_answer_that_goes_down_a_gradient_is_lent_it(begin):

@@ -57,25 +57,22 @@ def test_one_thread_looks_at_all_until_each_is_closed():
     second.close()
 
 
-def test_an_endless_loop_that_had_its_time_is_over_at_once():
-    assert looks((9.9, 9.9, 0.0), (10.0, 10.0, 0.0)) == (10.0, False)
-
-
-def test_a_submission_that_sleeps_gets_no_longer():
-    assert looks((9.9, 0.1, 0.1), (10.1, 0.1, 0.1)) == (10.1, False)
+@pytest.mark.parametrize(
+    ("before", "after", "ended"),
+    [
+        pytest.param((9.9, 9.9, 0.0), (10.0, 10.0, 0.0), (10.0, False), id="an endless loop"),
+        pytest.param((9.9, 0.1, 0.1), (10.1, 0.1, 0.1), (10.1, False), id="sleep"),
+        pytest.param((29.9, 3.0, 26.9), (MOST * 10.0, 3.0, 27.0), (30.0, True), id="a machine without a processor"),
+        pytest.param((9.9, 18.0, 9.5), (10.0, 18.2, 9.6), (10.0, False), id="a wait for its own children"),
+    ],
+)
+def test_a_submission_gets_its_time_and_no_longer(before, after, ended):
+    assert looks(before, after) == ended
 
 
 def test_a_wait_for_a_processor_is_not_counted():
     assert looks((10.0, 4.0, 6.0), (24.0, 9.5, 14.5)) == (0.0, False)
     assert looks((10.0, 4.0, 6.0), (25.0, 10.0, 15.0)) == (25.0, False), "it had its ten seconds"
-
-
-def test_what_never_had_its_time_is_stopped_in_the_end_and_told():
-    assert looks((29.9, 3.0, 26.9), (MOST * 10.0, 3.0, 27.0)) == (30.0, True)
-
-
-def test_a_submission_that_waits_for_its_own_children_gets_no_longer():
-    assert looks((9.9, 18.0, 9.5), (10.0, 18.2, 9.6)) == (10.0, False)
 
 
 @contextmanager
@@ -91,6 +88,7 @@ def busy_on(processor: int, count: int):
             process.wait()
 
 
+@pytest.mark.slow
 @NEEDS_SANDBOX
 def test_a_cell_on_a_busy_machine_has_the_processor_time_that_it_needs(begin):
     session = begin(Limits(**{**vars(LIMITS), "cell_s": 1.4}))

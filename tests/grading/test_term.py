@@ -370,6 +370,7 @@ def _third(term: Term) -> None:
         term.agrees(name)
 
 
+@pytest.mark.slow
 @NEEDS_SANDBOX
 @pytest.mark.parametrize("many", [pytest.param(21), pytest.param(40, marks=pytest.mark.slow)])
 def test_term_gives_everybody_the_grade_that_is_due(tmp_path: Path, many: int) -> None:

@@ -7,7 +7,8 @@ from paper_class import in_class, paper_course
 from small_class import NAME
 
 from softlookup_grader import Course, CourseError
-from softlookup_grader.course.collected import UNREADABLE, Arrival, Arrivals, keep
+from softlookup_grader.course.arrived import UNREADABLE, Arrival, Arrivals
+from softlookup_grader.course.collected import keep
 from softlookup_grader.course.inbox import handed_in_at
 from softlookup_grader.data.dates import zone_named
 from softlookup_grader.data.tables import Table

@@ -105,7 +105,7 @@ def all_questions(trials):
 
 
 def test_every_kind_of_question_is_made_and_has_four_different_options(all_questions):
-    assert {question.kind for question in all_questions} == {RESULT, EDIT, VALUE}
+    assert {question.question_type for question in all_questions} == {RESULT, EDIT, VALUE}
     for question in all_questions:
         assert len(set(question.options)) == len(question.options) == len(LETTERS)
         assert question.letter in LETTERS and question.difficulty in (1, 2, 3) and question.line > 1
@@ -129,7 +129,7 @@ def test_the_key_is_what_the_changed_program_gives_and_no_other_option_looks_lik
             if arrays is not None
         }
         for question in questions_on(trial, np.random.default_rng(2)):
-            if question.kind == RESULT:
+            if question.question_type == RESULT:
                 outcomes = by_after[question.about[1:]].outcomes
                 results = [result_text(arrays, names) for arrays in outcomes if arrays is not None]
                 assert question.options[question.key] in results
@@ -142,7 +142,7 @@ def test_the_key_is_what_the_changed_program_gives_and_no_other_option_looks_lik
 
 def test_no_option_stands_in_what_is_asked(all_questions):
     for question in all_questions:
-        if question.kind == RESULT and not question.options[question.key].lstrip("-").isdigit():
+        if question.question_type == RESULT and not question.options[question.key].lstrip("-").isdigit():
             assert question.options[question.key] not in "\n".join(question.call).split(" = ")
 
 
@@ -174,10 +174,10 @@ def test_what_students_write_reaches_the_pages_as_text_alone(examiner, release):
     (trial,) = examiner.trials("mallory", submission(release, {"04-scale": MARKUP}), 2)
     viva = Viva("mallory", NAME, tuple(questions_on(trial, np.random.default_rng(1))), SEED)
     assert viva.questions
-    for page in (pages.sheet(viva), pages.oral(viva), pages.key(viva)):
+    for page in (pages.student_sheet(viva), pages.oral(viva), pages.key(viva)):
         assert "<script" not in page and "<b>A is right" not in page and "<img" not in page
-    assert "&lt;/pre&gt;&lt;script&gt;alert(1)" in pages.sheet(viva)
-    whole = pages.page("</title><script>", [pages.sheet(viva)], ["</head><script>"])
+    assert "&lt;/pre&gt;&lt;script&gt;alert(1)" in pages.student_sheet(viva)
+    whole = pages.page("</title><script>", [pages.student_sheet(viva)], ["</head><script>"])
     assert "<script" not in whole and "default-src 'none'" in whole
 
 
@@ -187,8 +187,8 @@ def test_what_is_left_out_stands_on_the_pages_for_the_examiner_and_on_no_student
     question = VivaQuestion(RESULT, "04.scale", "", "", call, "", "What?", options, 0, "So.", "it", 2, 1, call)
     viva = Viva("ada", NAME, (question,), 1, (note,))
     words = "04.scale is left out: &lt;b&gt;⟨U+202E⟩ it was late."
-    assert words in pages.key(viva) and words in pages.oral(viva) and words not in pages.sheet(viva)
-    assert "&lt;/pre&gt;3" in pages.sheet(viva)
+    assert words in pages.key(viva) and words in pages.oral(viva) and words not in pages.student_sheet(viva)
+    assert "&lt;/pre&gt;3" in pages.student_sheet(viva)
 
 
 FORGED = """
@@ -223,7 +223,7 @@ def test_a_submission_that_writes_questions_is_asked_none_of_them(examiner, rele
 
 def test_a_number_in_question_is_computed(all_questions):
     for question in all_questions:
-        if question.kind == VALUE:
+        if question.question_type == VALUE:
             number = question.options[question.key]
             assert number not in " ".join(question.call).replace(",", " ").replace("]", " ").replace("[", " ").split()
 
@@ -233,12 +233,14 @@ def test_sheets_are_equally_hard_and_hold_no_edit_twice(all_questions):
         order = np.random.default_rng(seed).permutation(len(all_questions))
         sheet = choose([all_questions[at] for at in order], 5)
         assert len(sheet) == 5 and len({question.about for question in sheet}) == 5
-        assert len({question.task for question in sheet}) >= 4 and len({question.kind for question in sheet}) == 3
+        assert (
+            len({question.task for question in sheet}) >= 4 and len({question.question_type for question in sheet}) == 3
+        )
         assert abs(sum(question.difficulty for question in sheet) / 5 - 2) <= 0.2
 
 
 def test_the_sheet_holds_no_key_and_the_key_all_of_it(viva):
-    sheet, key, oral = pages.sheet(viva), pages.key(viva), pages.oral(viva)
+    sheet, key, oral = pages.student_sheet(viva), pages.key(viva), pages.oral(viva)
     assert "class=right" not in sheet and "Answer" not in sheet and oral.count("class=right") == len(viva.questions)
     for number, question in enumerate(viva.questions, 1):
         assert f"{number}{question.letter}" in key and f"<dd>{question.letter}. " in oral

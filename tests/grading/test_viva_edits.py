@@ -55,7 +55,7 @@ def test_what_is_shown_of_an_edit_is_python_without_the_line_that_is_gone():
     )
     function = function_in(cell, "f")
     for mutant in function.mutants:
-        rows = [row[5:] for row in function.shown(mutant).split("\n") if row[3] != "-"]
+        rows = [row[5:] for row in function.numbered_lines(mutant).split("\n") if row[3] != "-"]
         assert ast.dump(ast.parse("\n".join(rows))) == ast.dump(ast.parse(mutant.source)) or not mutant.after
         ast.parse("\n".join(rows))
     gone = {(mutant.line, mutant.after.strip(), mutant.says) for mutant in function.mutants if mutant.rule == "line"}
@@ -92,7 +92,7 @@ def test_what_is_no_plain_short_function_is_not_asked_about(cell):
 def test_a_function_is_shown_with_the_line_before_and_after():
     function = function_in(WEIGHTS, "weights")
     mutant = next(mutant for mutant in function.mutants if mutant.rule == "axis")
-    rows = function.shown(mutant).split("\n")
+    rows = function.numbered_lines(mutant).split("\n")
     assert rows[-2:] == [" 5 -     return s.softmax(dim = -1)", " 5 +     return s.softmax(dim=-2)"]
     assert len(rows) == len(function.lines) + 1 <= MOST_LINES
 
@@ -179,7 +179,7 @@ def test_two_lines_change_places():
     function = function_in(LAYER, "Layer")
     mutant = next(mutant for mutant in function.mutants if mutant.rule == "order")
     assert mutant.says == "line 12 is moved behind line 13"
-    rows = function.shown(mutant).split("\n")
+    rows = function.numbered_lines(mutant).split("\n")
     assert [row[:4] for row in rows[11:14]] == ["12 -", "13  ", "12 +"] and rows[11][5:] == rows[13][5:]
     assert mutant.source.split("\n")[11:13] == LAYER.split("\n")[12:10:-1]
 
@@ -207,8 +207,8 @@ def test_no_edit_is_idle_and_no_comment_is_shown():
     assert not [line for line in lines if line == "rows = rows" or "range(1" in line or "(rows[:, None])" in line]
     assert not function_in("def g(x):\n    return x.exp()", "g").mutants
     for mutant in (None, *function.mutants):
-        assert "#" not in function.shown(mutant)
-    assert function.shown().count("\n") == 4 and function.statements == 4
+        assert "#" not in function.numbered_lines(mutant)
+    assert function.numbered_lines().count("\n") == 4 and function.statements == 4
 
 
 def test_arguments_that_nobody_confuses_keep_their_places():

@@ -116,20 +116,20 @@ def reads_as(value, text):
 def agreeing(question, space):
     """The options that are right by this route."""
     name = get_task(question.task).name
-    if question.kind == EDIT:
+    if question.question_type == EDIT:
         results = (
             result(dict(space), name, with_option(question.code, each), inputs_of(question))
             for each in question.options
         )
         return [reads_as(value, question.gives) for value in results]
     lines = program(question.code)
-    if question.kind == VALUE:
+    if question.question_type == VALUE:
         variable, index, line = re.search(r"`(\w+)\[(.*)\]` after line (\d+)", question.after).groups()
         at = lines[int(line) - 1]
         lines.insert(int(line), " " * (len(at) - len(at.lstrip())) + f"return {variable}")
         value = result(dict(space), name, lines, inputs_of(question))[tuple(map(int, index.split(", ")))]
         return [abs(float(option) - value) < 0.0052 for option in question.options]
-    assert question.kind == RESULT
+    assert question.question_type == RESULT
     value = result(dict(space), name, lines, inputs_of(question))
     return [reads_as(value, option) for option in question.options]
 
@@ -155,12 +155,12 @@ def test_the_keys_are_those_that_the_shown_code_gives(name):
     for trial in trials:
         questions = questions_on(trial, np.random.default_rng(5))
         for kind in (RESULT, EDIT, VALUE):
-            for question in [question for question in questions if question.kind == kind][:12]:
+            for question in [question for question in questions if question.question_type == kind][:12]:
                 right = agreeing(question, space)
                 assert right == [at == question.key for at in range(4)], (
-                    question.kind,
+                    question.question_type,
                     question.code,
                     question.options,
                 )
-                kinds.add((question.task, question.kind))
+                kinds.add((question.task, question.question_type))
     assert len(kinds) >= 3 and LARGEST[name] in {task for task, _ in kinds}

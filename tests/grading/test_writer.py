@@ -235,6 +235,7 @@ def test_autograded_holds_what_nbgrader_would_leave_there(graded_course: Course)
     assert not graded_course.folder("autograded", "broken-file", NAME).exists()
 
 
+@pytest.mark.slow
 def test_nbgrader_exports_what_was_written(graded_course: Course, tmp_path: Path) -> None:
     nbgrader(graded_course, "export", "--to", str(tmp_path / "grades.csv"))
     with open(tmp_path / "grades.csv", newline="") as file:
@@ -244,6 +245,7 @@ def test_nbgrader_exports_what_was_written(graded_course: Course, tmp_path: Path
     assert (table["broken-file"]["score"], table["absent"]["score"]) == ("0.0", "0.0")
 
 
+@pytest.mark.slow
 def test_nbgrader_makes_feedback(graded_course: Course, tmp_path: Path) -> None:
     course = Course.at(Path(shutil.copytree(graded_course.root, tmp_path / "course")))
     page = course.notebook("feedback", "mistake-2", NAME).with_suffix(".html")

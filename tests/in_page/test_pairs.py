@@ -66,6 +66,7 @@ def test_number_of_results_tells_values_their_order_and_shapes_apart():
     assert not fits((array,), np.array([np.nan]), case)[0]
 
 
+@pytest.mark.slow
 def test_second_mistake_is_named_after_the_first():
     """An answer that has one mistake wherever there is no mask, and another one where there is."""
     task = get_task("04.attention")

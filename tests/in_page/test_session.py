@@ -16,7 +16,7 @@ from softlookup_inside.asking.probe import run
 from softlookup_judge import check, tasks
 from softlookup_judge.checking.catalogue import CHAPTERS
 from softlookup_judge.data.notebook import published
-from softlookup_judge.data.published import answer, planted, solution
+from softlookup_judge.data.published import answer, mutant_source, solution
 from softlookup_judge.data.variant import variant_of
 from softlookup_judge.judging.questions import questions_at_home
 
@@ -27,7 +27,7 @@ def test_most_tasks_can_be_done_in_a_page():
     assert all(why_not(task).startswith("it ") for task in tasks() if task not in ready)
 
 
-@pytest.mark.one_in(11)
+@pytest.mark.one_in(22)
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_verdicts_in_a_page_are_those_of_check(chapter, page):
     """The published solution is right there, and known mistakes have the names that they have at home."""
@@ -59,14 +59,14 @@ def test_verdicts_in_a_page_are_those_of_check(chapter, page):
 BY_SOURCE = [task for chapter in (18, 19) for task in tasks(chapter) if not why_not(task)]
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(22)
 @pytest.mark.parametrize("task", BY_SOURCE, ids=lambda task: task.id)
 def test_kernels_and_ranks_written_in_a_page_have_the_verdicts_of_check(task, page):
     page.load(task.chapter)
     set_up = ("", published(task.chapter).cells[f"{task.chapter}-setup"])
     shown = [mistake.slug for mistake in task.mistakes]
     for slugs in ((), *((slug,) for slug in shown[:: max(1, len(shown) // 3)])):
-        source, variant = planted(variant_of(task), slugs), variant_of(task)
+        source, variant = mutant_source(variant_of(task), slugs), variant_of(task)
         record = page.check(task.id, source, set_up)["record"]
         with calm_torch():
             home = check(task.id, answer(variant, slugs)).record()

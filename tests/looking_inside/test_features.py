@@ -17,6 +17,7 @@ def toy():
     return train_superposition(5, 2, (0.0, 0.95), steps=2000, batch=256, seed=1)
 
 
+@pytest.mark.slow
 def test_dense_features_get_as_many_dimensions_as_there_are_and_sparse_ones_share(toy):
     dense, sparse = toy.represented()
     assert dense <= 3 and sparse == 5

@@ -35,6 +35,7 @@ def test_top_k_leaves_the_largest_latents_of_each_state_as_they_are(k):
         assert latents.count_nonzero() == sum(value > 0 for value in largest)
 
 
+@pytest.mark.slow
 def test_top_k_does_not_shrink_latents_as_a_price_does(at_right_angles):
     states, _ = at_right_angles
     dense, priced = (train_autoencoder(states, 8, steps=500, **setting) for setting in ({"k": 8}, {"sparsity": 0.5}))

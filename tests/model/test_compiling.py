@@ -16,8 +16,8 @@ from softlookup.model.parts import attention as attention_module
 IDS = torch.tensor([[4, 5, 6, 7, 8], [9, 10, 11, 0, 0]])
 
 
-QUICK = ("decoder-only, Llama's parts", "encoder-decoder", "loss of a vocabulary, smoothed, in chunks")
-SLOW = ("decoder-only", "decoder-only, ALiBi", "decoder-only, a window", "encoder-only", "ViT", "loss of a vocabulary")
+QUICK = ("decoder-only, Llama's parts",)
+SLOW = tuple(model for model in MODELS if model not in QUICK)
 
 
 @cache
@@ -38,10 +38,6 @@ def compiled(device, names):
 )
 def test_it_is_one_graph_and_gives_the_same_numbers_and_gradients(names, model, device):
     assert compiled(device, names)[model] < 1e-4
-
-
-def test_every_model_of_the_script_is_compiled():
-    assert set(QUICK) | set(SLOW) == set(MODELS)
 
 
 @pytest.mark.parametrize("keys", [6, 9])

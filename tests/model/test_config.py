@@ -5,6 +5,7 @@ import math
 
 import pytest
 import torch
+from lively_weights import lively
 
 from softlookup.live import pack
 from softlookup.model.decoding.fast_step import FastStep
@@ -20,14 +21,6 @@ from softlookup.training.fast import FastLoss
 
 V, D, N, L = 11, 16, 4, 2
 SMALL = Config(vocab_size=V, d_model=D, n_heads=N, n_layers=L, d_hidden=20, max_length=24, dropout=0.0)
-
-
-def lively(model):
-    """Larger weights than a fresh model's, so that a switch that is not read shows."""
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.add_(0.2 * torch.randn_like(weight))
-    return model.double().eval()
 
 
 def test_config_is_the_papers_base_model_by_default():

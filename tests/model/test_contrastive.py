@@ -1,4 +1,4 @@
-"""Pictures and texts in one space: lengths, scores, loss and temperature, and labels that were never classes."""
+"""Pictures and texts in one space: lengths, scores, loss and temperature."""
 
 import math
 
@@ -83,41 +83,6 @@ def test_losses_of_two_batches_may_be_summed_before_their_gradient():
     losses = [model.loss(torch.randn(3, 1, 8, 8), torch.randint(1, 9, (3, 4))) for _ in range(2)]
     sum(losses).backward()
     assert model.log_scale.grad.isfinite()
-
-
-# Our own little world: pictures of patterns, and what is said of them.
-WORDS = {word: i for i, word in enumerate("<pad> a picture plain rows columns checks seen".split())}
-PATTERNS = ["plain", "rows", "columns", "checks"]
-
-
-def say(*texts):
-    rows = [[WORDS[word] for word in text.split()] for text in texts]
-    longest = max(map(len, rows))
-    return torch.tensor([row + [0] * (longest - len(row)) for row in rows])
-
-
-def pictures(n):
-    sign = torch.tensor([1.0, -1.0]).repeat(4)
-    patterns = torch.stack((torch.ones(8, 8), sign[:, None].expand(8, 8), sign.expand(8, 8), sign[:, None] * sign))
-    labels = torch.arange(n) % 4
-    return patterns[labels][:, None] + torch.randn(n, 1, 8, 8), labels
-
-
-def test_pictures_find_labels_in_words_that_were_never_classes():
-    model = pair()
-    optimiser = torch.optim.Adam(model.parameters(), lr=5e-3)
-    captions = say(*(f"a picture {pattern}" for pattern in PATTERNS))
-    for _ in range(100):
-        images, labels = pictures(4)  # no two pictures of a batch have the same text
-        optimiser.zero_grad()
-        model.loss(images, captions[labels]).backward()
-        optimiser.step()
-    model.eval()
-    images, labels = pictures(40)
-    probabilities = model.classify(images, say(*(f"{pattern} seen" for pattern in PATTERNS)))  # another way to say it
-    torch.testing.assert_close(probabilities.sum(dim=-1), torch.ones(40))
-    assert (probabilities.argmax(dim=-1) == labels).double().mean() > 0.9
-    assert not probabilities.requires_grad
 
 
 def test_what_does_not_fit_is_refused(unchecked):

@@ -104,13 +104,6 @@ def test_a_state_from_before_the_prompt_is_continued_from():
     assert torch.equal(got.new_ids, expected.new_ids)
 
 
-def test_a_model_with_a_method_step_may_be_given():
-    class Model:
-        step = staticmethod(countdown)
-
-    assert generate(Model(), ENDS_AFTER, max_new_tokens=2, end_id=1).new_ids.tolist() == [[1, 0], [3, 2], [2, 1]]
-
-
 @pytest.mark.parametrize("settings", [{}, {"top_k": 2}, {"top_p": 0.7}, {"temperature": 2.0, "top_k": 3, "top_p": 0.8}])
 @pytest.mark.parametrize("drop", [True, False])
 def test_drawn_tokens_are_the_picks_of_the_generators_numbers(settings, drop):
@@ -173,16 +166,6 @@ def test_a_generator_of_the_cpu_serves_any_device(device):
         for d in ("cpu", device)
     ]
     assert torch.equal(*draws)
-
-
-def test_almost_no_temperature_draws_what_greedy_takes():
-    language = ToyLanguage(5, 6)
-    prompts = torch.randint(6, (4, 2))
-    greedy = generate(language.stateless, prompts, max_new_tokens=5, end_id=END)
-    cold = generate(language.stateless, prompts, max_new_tokens=5, end_id=END, temperature=1e-4)
-    top_1 = generate(language.stateless, prompts, max_new_tokens=5, end_id=END, temperature=1.0, top_k=1)
-    assert torch.equal(greedy.ids, cold.ids) and torch.equal(greedy.ids, top_1.ids)
-    torch.testing.assert_close(greedy.log_probabilities, top_1.log_probabilities)
 
 
 class Masked(ToyLanguage):

@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lively_weights import lively
 from torch import nn
 
 from softlookup.model.parts.config import Config, Positions
@@ -15,14 +16,6 @@ POSITIONS = list(Positions.__args__)
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 V, D, N, L = 11, 16, 4, 2
 SMALL = Config(vocab_size=V, d_model=D, n_heads=N, n_layers=L, d_hidden=20, max_length=24, dropout=0.0)
-
-
-def lively(model):
-    """Larger weights than a fresh model's, so that a forgotten token shows."""
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.add_(0.2 * torch.randn_like(weight))
-    return model.double().eval()
 
 
 @pytest.fixture(scope="module")

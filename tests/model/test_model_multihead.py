@@ -98,15 +98,6 @@ def test_copied_weights_equal_torch_layer_in_values_and_gradients(device, bias, 
         torch.testing.assert_close(both, torch_layer.in_proj_bias.grad, rtol=1e-9, atol=1e-11)
 
 
-def test_padding_of_keys_equals_torch_key_padding_mask(device):
-    torch_layer = nn.MultiheadAttention(D, N, batch_first=True, dtype=torch.float64, device=device)
-    x, x_kv = tokens(device)
-    keep = torch.tensor([[True, True, True, False, False], [True] * 5], device=device)
-    expected, _ = torch_layer(x, x_kv, x_kv, key_padding_mask=~keep)
-    got = MultiHeadAttention.from_torch(torch_layer)(x, x_kv, keep[:, None, None, :])
-    torch.testing.assert_close(got, expected, rtol=1e-10, atol=1e-12)
-
-
 def test_grouped_heads_equal_a_full_layer_whose_key_columns_are_repeated(device):
     grouped = MultiHeadAttention(D, N, n_kv_heads=2).to(device, torch.float64)
     full = MultiHeadAttention(D, N).to(device, torch.float64)

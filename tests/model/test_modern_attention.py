@@ -1,4 +1,4 @@
-"""Parts that open models added to attention: each equal to the class in `transformers` that has it.
+"""Parts that open models added to attention: sinks, windows and norms of queries and keys.
 
 Dropping a part, and the mistakes that real projects made with it, give something else.
 """
@@ -18,17 +18,14 @@ from modern_twins import (
     N,
     V,
     all_in_float64,
-    assert_twins,
     lively,
     made,
     rows,
     step_by_step,
-    twins,
 )
 
 from softlookup.model.decoding.fast_step import FastStep
 from softlookup.model.parts.cache import KVCache, LayerCache
-from softlookup.model.parts.config import Config
 from softlookup.model.parts.masks import causal_mask
 from softlookup.model.parts.multihead import MultiHeadAttention
 from softlookup.model.parts.positions import RotaryPositions
@@ -95,42 +92,12 @@ def assert_dropping_it_changes_the_result(part, changes):
 # Queries and keys that are normalised.
 
 
-def test_norm_by_head_is_qwen3s(hf):
-    assert_twins(*twins(hf, "Qwen3", {"qk_norm": "head"}))
-
-
-def test_norm_over_the_width_is_olmo2s(hf):
-    from transformers.models.olmo2 import modeling_olmo2 as olmo2
-
-    description = hf.Olmo2Config(**THEIRS)
-    attention, hf_attention = attention_twins(olmo2.Olmo2Attention, description, qk_norm="width", norm_eps=1e-4)
-    expected, *results = attention_outputs(attention, hf_attention, olmo2.Olmo2RotaryEmbedding(description))
-    for got in results:
-        torch.testing.assert_close(got, expected, **EXACT)
-
-
 @pytest.mark.parametrize(("kind", "gains"), [("head", (H, H)), ("width", (N * H, K * H))])
 def test_norms_have_the_gains_they_should_and_are_felt(kind, gains):
     attention = made(qk_norm=kind).decoder.layers[0].attention
     assert (attention.q_norm.gain.numel(), attention.k_norm.gain.numel()) == gains
     assert_dropping_it_changes_the_result("_norm.gain", {"qk_norm": kind})
     assert not any("q_norm" in name or "k_norm" in name for name in made().state_dict())
-
-
-def test_normalising_over_another_axis_or_after_rotary_is_another_layer():
-    x, rotary = torch.randn(1, 5, D), RotaryPositions(H, pairing="halves")
-    by_head, over_width = (
-        MultiHeadAttention(D, N, head_width=H, n_kv_heads=K, qk_norm=kind).double() for kind in ("head", "width")
-    )
-    matrices = {name: weight for name, weight in by_head.state_dict().items() if "norm" not in name}
-    over_width.load_state_dict(matrices, strict=False)  # the gains are ones
-    assert (by_head(x, rotary=rotary) - over_width(x, rotary=rotary)).abs().max() > 1e-2
-    q = torch.randn(1, N, 5, H)
-    turned_last, turned_first = (lambda: rotary(by_head.q_norm(q))), (lambda: by_head.q_norm(rotary(q)))
-    torch.testing.assert_close(turned_last(), turned_first(), **EXACT)  # gains of 1 commute with a rotation,
-    with torch.no_grad():
-        by_head.q_norm.gain.copy_(torch.linspace(0.5, 2, H))
-    assert (turned_last() - turned_first()).abs().max() > 0.1  # learned ones do not
 
 
 def test_norms_are_learned_in_cross_attention_too():
@@ -209,54 +176,6 @@ def test_a_model_with_sinks_writes_what_it_computes_whole_and_feels_them():
 
 
 # Windows and global layers, and layers without rotary positions.
-
-
-def test_a_window_in_some_layers_is_qwen3s(hf):
-    kinds = ["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"]
-    description = {"use_sliding_window": True, "sliding_window": 3, "layer_types": kinds}
-    assert_twins(*twins(hf, "Qwen3", {"qk_norm": "head", "window": 3, "global_every": 3}, **description))
-
-
-@pytest.mark.parametrize("every", [2, 4])
-def test_layers_without_rotary_are_smollm3s(hf, every, monkeypatch):
-    model, hf_model = twins(hf, "SmolLM3", {"no_rotary_every": every}, no_rope_layer_interval=every)
-    assert_twins(model, hf_model)
-    ids = torch.randint(4, V, (2, 12))
-    whole = model(ids)
-    monkeypatch.setattr(Config, "rotates", lambda self, layer: (layer + 1) % every == 0)  # read the wrong way round
-    assert (model(ids) - whole).abs().max() > 1e-3
-
-
-def test_a_layer_of_gemma3_with_gains_of_one_plus_w(hf):
-    from transformers.models.gemma3 import modeling_gemma3 as gemma3
-
-    ropes = {kind: THEIRS["rope_parameters"] for kind in ("sliding_attention", "full_attention")}
-    description = hf.Gemma3TextConfig(
-        **(THEIRS | {"rope_parameters": ropes, "query_pre_attn_scalar": 9, "sliding_window": 3})
-    )
-    turns = gemma3.Gemma3RotaryEmbedding(description)
-    options = {"qk_norm": "head", "norm_eps": 1e-4, "scale": 1 / 3}
-    attention, hf_attention = attention_twins(gemma3.Gemma3Attention, description, **options)
-    outputs = {"turns": lambda x, places: turns(x, places, "sliding_attention"), "width": hf_attention.sliding_window}
-    expected, got, *_ = attention_outputs(attention, hf_attention, **outputs)
-    assert (got - expected).abs().max() > 1e-2  # their gain is 1 + w
-    with torch.no_grad():
-        for norm in (attention.q_norm, attention.k_norm):
-            norm.gain.add_(1)
-    expected, *results = attention_outputs(attention, hf_attention, **outputs)
-    for got in results:
-        torch.testing.assert_close(got, expected, **EXACT)
-
-
-@pytest.mark.parametrize(("name", "every"), [("Gemma3Text", 6), ("Olmo3", 4), ("GptOss", 2)])
-def test_which_layers_are_global_is_what_published_models_say(hf, name, every):
-    kinds = getattr(hf, f"{name}Config")(num_hidden_layers=12).layer_types
-    config = OURS.but(window=5, global_every=every)
-    assert [{"sliding_attention": 5, "full_attention": None}[kind] for kind in kinds] == [
-        config.window_of(layer) for layer in range(12)
-    ]
-    without = hf.SmolLM3Config(num_hidden_layers=12).no_rope_layers
-    assert [bool(flag) for flag in without] == [OURS.but(no_rotary_every=4).rotates(layer) for layer in range(12)]
 
 
 POSITIONS = ["sinusoidal", "rotary", "alibi", "t5", "shaw", "transformer_xl", "none"]

@@ -137,7 +137,7 @@ def folder(tmp_path_factory) -> Path:
     return write_tiny_folder(tmp_path_factory.mktemp("tiny"))
 
 
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
+@pytest.mark.parametrize("name", ["config.json", pytest.param("tokenizer.json", marks=pytest.mark.slow)])
 def test_a_chat_model_whose_files_hold_anything_is_loaded_or_refused(folder, name):
     path = folder / name
     whole = path.read_bytes()

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from lively_weights import lively
 
 from softlookup.model.parts.config import Config
 from softlookup.model.parts.trace import Trace
@@ -28,13 +29,6 @@ KINDS = {
 SELF = ("weights", "heads", "attention", "feed_forward")
 CROSS = ("cross_weights", "cross_heads", "cross_attention")
 SOURCE, TARGET = torch.randint(4, V, (B, S)), torch.randint(4, V, (B, T))
-
-
-def lively(model):
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.add_(0.2 * torch.randn_like(weight))
-    return model.double().eval()
 
 
 def everywhere(patch, places, layers=L):
@@ -66,17 +60,6 @@ def test_trace_patches_do_the_same_with_and_without_a_cache(kind):
     plain, patched = model(TARGET), model(TARGET, trace=Trace(halved))
     assert not torch.allclose(plain, patched, atol=1e-3)
     torch.testing.assert_close(written(model, lambda: Trace(halved)), patched, **EXACT)
-
-
-def test_trace_keeps_shapes_of_all_places():
-    model = lively(DecoderLM(SMALL))
-    trace = Trace()
-    model(TARGET, trace=trace)
-    assert [tuple(x.shape) for x in trace.states] == [(B, T, D)] * (L + 1)
-    assert [tuple(x.shape) for x in trace.weights] == [(B, N, T, T)] * L
-    assert [tuple(x.shape) for x in trace.heads] == [(B, N, T, H)] * L
-    assert [tuple(x.shape) for x in trace.attention + trace.feed_forward] == [(B, T, D)] * 2 * L
-    assert not trace.cross_weights + trace.cross_heads + trace.cross_attention
 
 
 @pytest.mark.parametrize("kind", ["pre_norm", "sinks", "latent"])

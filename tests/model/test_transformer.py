@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lively_weights import lively
 from torch import nn
 
 from softlookup.model.parts.config import Config, Positions
@@ -20,14 +21,6 @@ SMALL = Config(
 )
 SOURCE = torch.tensor([[4, 5, 6, 7], [8, 3, 0, 0]])
 TARGET = torch.tensor([[2, 9, 10, 4, 4], [2, 7, 0, 0, 0]])
-
-
-def lively(model):
-    """Larger weights than a fresh model's, so that a forgotten token shows."""
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.add_(0.2 * torch.randn_like(weight))
-    return model.double().eval()
 
 
 @pytest.fixture(scope="module")
@@ -84,18 +77,6 @@ def test_every_weight_learns():
 
 
 @settings(max_examples=15)
-@given(st.integers(1, 4), st.data())
-def test_no_later_word_changes_what_a_decoder_says(models, length, data):
-    model = models["sinusoidal"]
-    ids = data.draw(st.lists(st.integers(0, V - 1), min_size=length, max_size=length))
-    ends = data.draw(st.lists(st.lists(st.integers(0, V - 1), min_size=3, max_size=3), min_size=2, max_size=2))
-    target = torch.tensor([ids + end for end in ends])
-    with torch.no_grad():
-        got = model(SOURCE[:1].expand(2, -1), target)[:, :length]
-    torch.testing.assert_close(got[0], got[1], **EXACT)
-
-
-@settings(max_examples=15)
 @given(st.sampled_from(Positions.__args__), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3), st.integers(0, 3))
 def test_padding_changes_nothing_that_is_said_of_words(models, positions, s, t, n_source, n_target):
     model = models[positions]
@@ -104,13 +85,6 @@ def test_padding_changes_nothing_that_is_said_of_words(models, positions, s, t, 
     with torch.no_grad():
         got = model(nn.functional.pad(source, (0, n_source)), nn.functional.pad(target, (0, n_target)))
         torch.testing.assert_close(got[:, :t], model(source, target), **EXACT)
-
-
-def test_every_source_word_reaches_every_target_word():
-    model = lively(Transformer(SMALL))
-    changed = SOURCE[:1] + torch.eye(4, dtype=torch.int64)  # row i: another word at i
-    differs = (model(changed, TARGET[:1].expand(4, -1)) - model(SOURCE[:1], TARGET[:1])).abs().amax(dim=-1)
-    assert bool((differs > 1e-6).all())
 
 
 def test_targets_may_begin_with_the_id_of_padding():

@@ -58,7 +58,7 @@ def test_points_are_a_share_of_the_tasks_and_mistakes_are_named_in_the_tasks_wor
     mistake = get_task("04.mix").mistakes[0]
     notebook = filled(release, {"04-mix": MIX})
     state = mix_in(tmp_path, notebook, verdict_kept("partial", 1.0, MIX, NOW, mistake.slug, "<script>"))
-    assert (state.state, state.points, state.named) == ("partial", BEST / 2, (mistake.says,))
+    assert (state.state, state.points, state.mistake_sentences) == ("partial", BEST / 2, (mistake.says,))
     assert mix_in(tmp_path, notebook, verdict_kept("partial", 99.0)).points == BEST
     assert mix_in(tmp_path, notebook, verdict_kept("error")).state == "wrong"
 
@@ -88,7 +88,9 @@ def test_of_two_equal_verdicts_the_newer_names_the_mistake(release, tmp_path):
     leave_verdict(notebook, "04-mix", record)
     for hours, named in ((1, second), (-1, first)):
         when = NOW + timedelta(hours=hours)
-        assert mix_in(tmp_path, notebook, verdict_kept("wrong", 0.0, MIX, when, second.slug)).named == (named.says,)
+        assert mix_in(tmp_path, notebook, verdict_kept("wrong", 0.0, MIX, when, second.slug)).mistake_sentences == (
+            named.says,
+        )
 
 
 def test_a_notebooks_verdict_on_the_answer_there_outlives_a_commands_on_an_older_one(release, tmp_path):

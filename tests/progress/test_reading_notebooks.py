@@ -56,10 +56,11 @@ def test_an_untouched_notebook_is_blank(release):
     chapter = read_chapter(release, 4, STANDARD)
     assert {task_state.state for task_state in chapter.tasks} == {"blank"} and len(chapter.tasks) == len(tasks(4))
     assert chapter.written == {"04-uniform": False}
-    assert not chapter.begun and not chapter.done and chapter.points == 0
+    assert not chapter.is_begun and not chapter.done and chapter.points == 0
     assert chapter.minutes_left == sum(task.minutes for task in tasks(4))
 
 
+@pytest.mark.slow
 def test_a_check_in_a_kernel_leaves_a_verdict_that_knows_its_answer(release, tmp_path):
     mistake = get_task("04.scale").mistake("no-sqrt")
     answers = {name: SOLVED[name] for name in ("04-mix", "04-scores")}
@@ -70,7 +71,7 @@ def test_a_check_in_a_kernel_leaves_a_verdict_that_knows_its_answer(release, tmp
     done = rehearse(save(tmp_path, nbformat.writes(small))).notebook
     assert state(done, "04.mix").state == "pass" and state(done, "04.mix").points == get_task("04.mix").points
     wrong = state(done, "04.scale")
-    assert (wrong.state, wrong.named) == ("wrong", (mistake.says,))
+    assert (wrong.state, wrong.mistake_sentences) == ("wrong", (mistake.says,))
     answer = next(cell for cell in done.cells if grade_id(cell) == "04-mix")
     answer.source += "  \n\n"
     assert state(done, "04.mix").state == "pass", "blanks at the end change nothing"
@@ -159,7 +160,7 @@ def test_a_broken_notebook_is_one_sentence_and_the_others_are_read(release, tmp_
     save(tmp_path, text, "05_many_heads")
     save(tmp_path, nbformat.writes(filled(release, {"04-mix": SOLVED["04-mix"]})))
     chapters = {chapter.chapter: chapter for chapter in read_folder(tmp_path, STANDARD)}
-    assert problem in chapters[5].problem and not chapters[5].begun
+    assert problem in chapters[5].problem and not chapters[5].is_begun
     assert chapters[4].count("unchecked") == 1 and not chapters[4].problem
 
 
@@ -170,7 +171,7 @@ def test_other_notebooks_are_none_of_the_courses(release, tmp_path):
     foreign = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1")])
     (tmp_path / f"{NAME}.ipynb").write_text(nbformat.writes(foreign), encoding="utf-8")
     chapter = next(chapter for chapter in read_folder(tmp_path, STANDARD) if chapter.chapter == 4)
-    assert chapter.file is not None and not chapter.begun and len(chapter.tasks) == len(tasks(4))
+    assert chapter.file is not None and not chapter.is_begun and len(chapter.tasks) == len(tasks(4))
 
 
 def test_the_notebook_in_a_folder_of_its_own_name_comes_before_copies(release, tmp_path):

@@ -156,6 +156,7 @@ def test_progress_refuses_a_folder_without_notebooks(tmp_path):
     assert done.exit_code == 1 and "no notebook of the course" in done.output
 
 
+@pytest.mark.slow
 def test_the_welcome_notebook_runs_passes_once_and_names_the_mistake(tmp_path, monkeypatch):
     from softlookup_course.at_home.validate import rehearse
     from softlookup_judge import MIME

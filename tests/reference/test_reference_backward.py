@@ -46,12 +46,6 @@ def test_softmax_backward_equals_autograd():
     np.testing.assert_allclose(reference.softmax_backward(reference.softmax(x), grad), expected, atol=1e-14)
 
 
-def test_softmax_backward_equals_the_jacobian_written_out():
-    rng = np.random.default_rng(2)
-    a, grad = reference.softmax(rng.normal(size=5)), rng.normal(size=5)
-    np.testing.assert_allclose(reference.softmax_backward(a, grad), (np.diag(a) - np.outer(a, a)) @ grad, atol=1e-15)
-
-
 @given(st.integers(0, 10**6), st.sampled_from([(), (2,), (2, 3)]), st.integers(1, 4), st.integers(1, 4))
 def test_attention_backward_equals_autograd(seed, batch, t, s):
     (q, k, v, grad), mask = draw(seed, batch, t, s)
@@ -72,20 +66,6 @@ def test_attention_backward_equals_finite_differences_fully_masked_rows_included
     expected = slopes(lambda q, k, v: reference.scaled_dot_product_attention(q, k, v, mask), [q, k, v], grad)
     for g, w in zip(got, expected, strict=True):
         np.testing.assert_allclose(g, w, atol=1e-8)
-
-
-def test_a_fully_masked_row_gets_no_gradient_and_gives_none():
-    (q, k, v, grad), mask = draw(4)
-    mask[:] = True
-    mask[1] = False
-    dq, dk, dv = reference.attention_backward(q, k, v, grad, mask)
-    assert (dq[1] == 0).all()
-    rest = [0, 2]
-    _, dk_rest, dv_rest = reference.attention_backward(q[rest], k, v, grad[rest], mask[rest])
-    np.testing.assert_allclose(dk, dk_rest, atol=1e-15)
-    np.testing.assert_allclose(dv, dv_rest, atol=1e-15)
-    nothing = reference.attention_backward(q, k, v, grad, np.zeros_like(mask))
-    assert all((g == 0).all() for g in nothing)
 
 
 def test_backward_leaves_its_inputs_unchanged():

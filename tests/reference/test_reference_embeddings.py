@@ -1,13 +1,10 @@
 """The reference's embeddings: a one-hot product is a lookup."""
 
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.reference import embeddings
 from softlookup.reference.embeddings import embed, one_hot, tied_logits
 
 V, D = 9, 4
@@ -53,8 +50,3 @@ def test_tied_logits_are_dot_products_with_each_row():
 def test_what_does_not_fit_is_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_docstring_examples_run():
-    result = doctest.testmod(embeddings)
-    assert result.attempted and not result.failed

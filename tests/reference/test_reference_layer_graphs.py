@@ -1,7 +1,5 @@
 """Graphs of layers: depth and ways against another method, operations against what torch counts."""
 
-import doctest
-
 import numpy as np
 import pytest
 import torch
@@ -9,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
-from softlookup.reference import layer_graphs
 from softlookup.reference.layer_graphs import (
     attention_depth,
     attention_flops,
@@ -150,7 +147,3 @@ def test_graphs_and_counts_refuse_what_they_cannot_be(call, message, unchecked):
 def test_graphs_of_numbers_are_refused(unchecked):
     with pytest.raises(TypeError, match="the graph has dtype float64; wanted bool"):
         finish_times(np.zeros((2, 2)))
-
-
-def test_examples_of_layer_graphs_run():
-    assert doctest.testmod(layer_graphs).failed == 0

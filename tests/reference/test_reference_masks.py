@@ -1,6 +1,5 @@
 """The reference's masks: each entry against the sentence that defines it."""
 
-import doctest
 import itertools
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.reference import masks
 from softlookup.reference.masks import causal_mask, combine_masks, padding_mask, window_mask
 
 SMALL = st.integers(1, 6)
@@ -70,8 +68,3 @@ def yes(*shape):
 def test_what_does_not_fit_is_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_docstring_examples_run():
-    result = doctest.testmod(masks)
-    assert result.attempted and not result.failed

@@ -1,6 +1,5 @@
 """The reference's positions: against the formulas by loops, complex numbers, and the laws they have to keep."""
 
-import doctest
 import math
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.reference import positions
 from softlookup.reference.positions import alibi_bias, alibi_slopes, angles, rotary, sinusoidal
 
 
@@ -95,8 +93,3 @@ def test_alibi_falls_by_the_slope_at_each_step(causal, offset):
 def test_what_does_not_fit_is_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_docstring_examples_run():
-    result = doctest.testmod(positions)
-    assert result.attempted and not result.failed

@@ -1,12 +1,9 @@
 """The reference's recurrent layer: against torch's, and every refusal."""
 
-import doctest
-
 import numpy as np
 import pytest
 import torch
 
-from softlookup.reference import recurrent
 from softlookup.reference.recurrent import recurrent_states
 
 
@@ -39,7 +36,3 @@ def test_recurrent_layer_refuses_sizes_that_do_not_fit(changed, message, uncheck
     fitting = {"x": np.ones((5, 3)), "w_x": np.ones((3, 2)), "w_h": np.ones((2, 2))}
     with pytest.raises(ValueError, match=message):
         recurrent_states(**{**fitting, **changed})
-
-
-def test_example_of_the_recurrent_layer_runs():
-    assert doctest.testmod(recurrent).failed == 0

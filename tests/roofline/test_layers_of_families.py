@@ -28,6 +28,7 @@ def weights(model):
     return sum(weight.numel() for weight in model.parameters())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", TEXT_ALONE)
 def test_a_config_of_defaults_has_the_parameters_that_transformers_builds(name):
     config = {"model_type": name, **NEEDED.get(name, {})}
@@ -278,6 +279,7 @@ OLDER = (
 OLDER += ("global_head_dim", "num_global_key_value_heads", "block_ff_dim", "compress_rate_csa", "first_k_dense_replace")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", DECODERS)
 def test_values_of_strange_types_are_refused_in_a_sentence(name):
     config = {"tie_word_embeddings": True, **tiny(name)}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from softlookup_course.slide_audit import MODULES, VERDICTS, Item, items, table
-from softlookup_course.slide_audit.rows import made
+from softlookup_course.slide_audit.rows import make_item
 
 ROOT = Path(__file__).resolve().parents[2]
 AUDITED = json.loads((Path(__file__).parent / "audited.json").read_text("utf-8"))
@@ -21,7 +21,7 @@ each_item = pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
 
 @each_item
 def test_what_is_computed_fits_the_verdict(item):
-    result = item.work()
+    result = item.recompute()
     assert len(result.truth) > 20
     if item.kind == "cited":
         return
@@ -55,7 +55,7 @@ def words_of(file, pattern):
 
 
 def test_items_on_the_glue_table_say_which_column_of_mnli_they_take():
-    truths = {item.id: item.work().truth for item in ITEMS if item.id in ("E120", "E124")}
+    truths = {item.id: item.recompute().truth for item in ITEMS if item.id in ("E120", "E124")}
     assert "MNLI mismatched -3.6" in truths["E120"] and "the other is -4.4" in truths["E120"]
     assert "MNLI matched" in truths["E124"] and "at -3.7" in truths["E124"]
 
@@ -67,7 +67,9 @@ def test_slips_of_writing_and_damaged_text_say_nothing_about_a_subject():
 
 
 def test_no_statement_prints_the_rounding_of_a_computer():
-    assert not [item.id for item in ITEMS if re.search(r"e\+00|(?:within|most|up to|to) \de-1\d", item.work().truth)]
+    assert not [
+        item.id for item in ITEMS if re.search(r"e\+00|(?:within|most|up to|to) \de-1\d", item.recompute().truth)
+    ]
 
 
 def test_an_item_with_an_unknown_verdict_is_refused():
@@ -95,12 +97,12 @@ def without(*words, **others):
 
 
 def test_a_row_computes_what_its_sentence_says():
-    result = made("E000", ROW, MODULE).work()
+    result = make_item("E000", ROW, MODULE).recompute()
     assert (result.truth, result.agrees) == ("Twice that is 2.0, 5.0, 2 numbers.", False)
-    result = made("E000", without("steps", work="given"), MODULE).work()
+    result = make_item("E000", without("steps", work="given"), MODULE).recompute()
     assert (result.truth, result.agrees) == ("Twice that is 0.0, 0.0, 0.0, 3 numbers.", True)
     row = without("agrees", printed="[1, 3.5]", true="X", places=1, truth="Off is {X[off][0]}.")
-    assert made("E000", row, MODULE).work().truth == "1 of 2 numbers is off, by 1.0. Off is 2.5."
+    assert make_item("E000", row, MODULE).recompute().truth == "1 of 2 numbers is off, by 1.0. Off is 2.5."
 
 
 @pytest.mark.parametrize(
@@ -121,7 +123,7 @@ def test_a_row_computes_what_its_sentence_says():
 )
 def test_a_row_that_cannot_be_computed_is_refused_by_its_name(row, message):
     with pytest.raises(ValueError, match=message):
-        made("E000", row, MODULE).work()
+        make_item("E000", row, MODULE).recompute()
 
 
 def test_every_file_of_rows_is_read():

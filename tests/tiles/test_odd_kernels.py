@@ -147,7 +147,7 @@ def test_watcher_is_shown_each_step_and_its_places() -> None:
     rows = record(kernel_of("write(tl.load(x + at, mask=mask))"), (2,), args)
     traffic = replay(rows, args, ("x", "y", "out", "n", "BLOCK"), watch=steps.append)
     accesses = [
-        (step.program, step.name, step.argument, step.places.tolist()) for step in steps if step.places is not None
+        (step.program, step.name, step.argument, step.offsets.tolist()) for step in steps if step.offsets is not None
     ]
     expected: list[Any] = [(0, "load", 0, [0, 1]), (0, "store", 2, [0, 1]), (1, "load", 0, [2]), (1, "store", 2, [2])]
     assert accesses == expected

@@ -51,6 +51,7 @@ def test_shuffled_pixels_are_the_same_ones_in_every_picture():
     assert sorted(shuffled[0].flatten().tolist()) == images[0].flatten().tolist()
 
 
+@pytest.mark.slow
 def test_quick_bench_of_digits_has_the_fields_of_the_kept_one(tmp_path):
     lines = []
     record = bench_digits(quick=True, runs_file=tmp_path / "runs", weights=tmp_path / "weights", say=lines.append)
@@ -129,6 +130,7 @@ def test_pictures_have_the_colour_that_is_asked_for_in_the_middle_of_a_square():
     assert np.abs(middle - expected).max() < 0.2
 
 
+@pytest.mark.slow
 def test_quick_bench_of_pairs_has_the_fields_of_the_kept_one(tmp_path):
     record = bench_pairs.bench_pairs(quick=True, runs_file=tmp_path / "runs", weights=tmp_path / "weights")
     assert measured(record) == measured(full_run("pairs"))

@@ -48,16 +48,6 @@ def test_tokens_are_distributed_as_the_large_models():
     assert (count >= 1).double().mean() == pytest.approx(float(torch.minimum(P[0], Q[0]).sum()), abs=0.01)
 
 
-def test_mistakes_of_real_projects_give_another_distribution():
-    tokens, uniforms = drafted(DRAWS)
-    p, q, token = P[1], Q[1], tokens[:, 1]
-    from_p = pick(p.expand(DRAWS, -1), uniforms[:, 2])
-    stays = uniforms[:, 1] * q[token] < p[token]
-    assert chi_squared(torch.where(stays, token, from_p), p) > 1000  # the residual drawn from p
-    same = token == pick(p.expand(DRAWS, -1), uniforms[:, 1])
-    assert chi_squared(torch.where(same, token, from_p), p) > 1000  # samples compared, not probabilities
-
-
 def test_as_many_are_accepted_as_transformers_accepts():
     utils = pytest.importorskip("transformers.generation.utils")
     for seed in range(30):

@@ -1,36 +1,8 @@
-"""The bench of layers: what it compares, and the shape of its record. Times are not tested."""
+"""The bench of layers: what it compares. Times are not tested."""
 
-import json
-from pathlib import Path
-
-import pytest
 import torch
 
 from benchmarks import layers as bench
-from benchmarks.harness import measured
-from benchmarks.layers import LAYERS, bench_layers
-
-MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "layers.json"
-
-
-@pytest.fixture(scope="module")
-def record():
-    return bench_layers(quick=True)
-
-
-def test_record_has_a_time_for_each_layer_and_length(record):
-    for kind in ("forward", "training"):
-        for times in (record[kind], record[kind]["cpu"]):
-            assert [len(times[name]) for name in LAYERS] == [len(record["lengths"])] * len(LAYERS)
-            assert all(ms > 0 for name in LAYERS for ms in times[name])
-    assert record["ratio"] > 0 and record["ratio_of"].startswith("LSTM / attention")
-    assert record["machine"] and record["torch"] == torch.__version__
-
-
-def test_committed_run_has_the_same_fields_and_is_a_whole_one(record):
-    full_run = json.loads(MEASURED.read_text(encoding="utf-8"))
-    assert measured(full_run) == measured(record)
-    assert (full_run["width"], full_run["lengths"][-1]) == (256, 2048)
 
 
 def test_layers_have_one_width_and_none_sees_what_comes_later():

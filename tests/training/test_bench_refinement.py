@@ -30,6 +30,7 @@ def test_every_word_stands_in_both_of_its_sentences():
             assert word in sentence.lower().rstrip(".").split()
 
 
+@pytest.mark.slow
 def test_committed_record_is_what_the_model_gives():
     if importlib.util.find_spec(minilm.PACKAGE.replace("-", "_")) is None:
         pytest.skip(f"{minilm.PACKAGE} is not installed")

@@ -152,6 +152,7 @@ def record():
     return bench.bench_training(quick=True)
 
 
+@pytest.mark.slow
 def test_the_record_has_what_every_bench_has(record):
     assert record == json.loads(json.dumps(record))
     assert record["bench"] == "training" and record["ratio"] > 0 and record["time_ratio"] > 0
@@ -170,12 +171,14 @@ def test_the_record_has_what_every_bench_has(record):
         assert row["product_dtype"] in record["product_rate_gflop_per_s"]
 
 
+@pytest.mark.slow
 def test_both_ways_learn_alike_from_the_same_tokens(record):
     before, fast, torchs = (record[f"validation_loss_{name}"] for name in ("before", "fast", "torch"))
     assert fast < before - 0.5
     assert abs(fast - torchs) < 0.1 * (before - fast)
 
 
+@pytest.mark.slow
 def test_the_padded_pipeline_stops_when_it_is_as_good(record):
     padded = record["padded"]
     assert padded["reached"] and padded["validation_loss"] <= record["validation_loss_fast"]

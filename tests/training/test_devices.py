@@ -109,6 +109,7 @@ def test_a_run_on_one_device_goes_on_on_several(tmp_path, options):
     assert load_translator(tmp_path / "several").translate("The dog sleeps.").tokens
 
 
+@pytest.mark.slow
 def test_two_by_two_processes_have_the_losses_and_gradient_norms_of_one(tmp_path):
     steps = {"grid": [], "alone": []}
     got = run(tmp_path / "grid", SAME, on_step=steps["grid"].append, devices=4, tensor=2)

@@ -45,6 +45,7 @@ def test_what_a_command_prints_stays_in_the_log_when_it_is_stopped(tmp_path, cap
     assert log.read_text().split() == ["measured", "begun"] == capsys.readouterr().out.split()
 
 
+@pytest.mark.slow
 def test_a_quick_run_on_a_cpu_leaves_records_of_all_parts_under_their_names(tmp_path):
     (tmp_path / "records.json").write_text('{"roofline": 1}')
     assert gpu.main([str(tmp_path), "--quick", "layers"]) == 0

@@ -93,6 +93,7 @@ def test_what_cannot_be_grown_is_refused_and_nothing_is_changed(tmp_path, other,
     assert all(torch.equal(before[name], tensor) for name, tensor in model_tensors(model).items())
 
 
+@pytest.mark.slow
 def test_a_stage_of_a_training_may_be_larger_than_the_one_before(tmp_path):
     first = run(tmp_path / "first", TINY)
     notes = []

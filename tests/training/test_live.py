@@ -41,6 +41,7 @@ def test_live_curve_draws_seldom_and_always_at_the_end(shown):
         LiveCurve(0)
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_says_how_to_go_on_and_goes_on(shown, tmp_path, monkeypatch, capsys):
     class Interrupted(LiveCurve):
         def __call__(self, progress):

@@ -11,6 +11,7 @@ from softlookup.training import translation
 from softlookup.training.plain_loss import PlainLoss
 
 
+@pytest.mark.slow
 def test_the_plain_model_learns_what_the_fast_path_does(tmp_path, monkeypatch):
     recipe = replace(TINY, dropout=0.0)
     monkeypatch.setattr(translation, "quick_dtype", lambda device: torch.float32)

@@ -100,6 +100,7 @@ def test_a_long_curve_is_thinned_to_means():
     assert run_folder.thinned([1.0, 3.0, 6.0, 8.0, 9.0], points=2) == [(2, 2.0), (4, 7.0), (5, 9.0)]
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_after_sigkill_to_the_same_curve(tmp_path, whole):
     program = [sys.executable, tiny_translation.__file__, str(tmp_path), "10"]
     done = subprocess.run(program, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})

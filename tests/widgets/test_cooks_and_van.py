@@ -32,7 +32,7 @@ def test_times_add_up_to_those_of_the_whole_layer_kernel_by_kernel(model, machin
     card = rl.hardware(machine)
     for fused, tokens in itertools.product((False, True), TOKENS):
         hidden = ("scores", "softmax", "mix") if fused else (FUSED,)
-        times = cooks_and_van.described(model, machine, tokens)
+        times = cooks_and_van.step_seconds(model, machine, tokens)
         kernels = rl.layer(rl.MODELS[model], 1, tokens, cached=CONTEXT - tokens, fused=fused)
         whole = sum(rl.predicted_time_s(card, kernel.flops, kernel.bytes, "bfloat16") for kernel in kernels)
         assert sum(max(pair) for name, pair in times.items() if name not in hidden) == pytest.approx(whole)
@@ -41,25 +41,21 @@ def test_times_add_up_to_those_of_the_whole_layer_kernel_by_kernel(model, machin
 def test_times_are_longest_where_the_ridge_says():
     ridge = rl.ridge(rl.hardware(MACHINE), "bfloat16")
     for tokens in TOKENS:
-        times = cooks_and_van.described(MODEL, MACHINE, tokens)
+        times = cooks_and_van.step_seconds(MODEL, MACHINE, tokens)
         for name, (flops, moved) in cooks_and_van.counted(MODEL, tokens).items():
             assert (times[name][0] > times[name][1]) == (flops / moved > ridge), (name, tokens)
 
 
 def test_stand_in_holds_formulas_and_times_of_a_whole_prompt():
     html = CooksAndVan([MODEL], [MACHINE]).fallback
-    for name, (cooks, van) in cooks_and_van.described(MODEL, MACHINE, CONTEXT).items():
+    for name, (cooks, van) in cooks_and_van.step_seconds(MODEL, MACHINE, CONTEXT).items():
         cells = f"<td>{STEPS[name][1]}</td><td>{STEPS[name][2]}</td><td>{1e6 * cooks:.3g}</td><td>{1e6 * van:.3g}</td>"
         assert cells in html
     assert "With scripts switched on" in html and FUSED in html
 
 
-def test_what_is_missing_or_of_another_kind_is_refused_by_name():
-    with pytest.raises(ValueError, match="at least one model and one machine, got 1 and 0"):
-        CooksAndVan([MODEL], [])
-    with pytest.raises(ValueError, match="there is no model 'GPT-9'"):
+def test_unknown_names_are_refused():
+    with pytest.raises(KeyError, match="GPT-9"):
         CooksAndVan(["GPT-9"], [MACHINE])
-    with pytest.raises(ValueError, match="GPT-2 XL is of another kind; wanted a gate, SiLU and no biases"):
-        CooksAndVan(["GPT-2 XL"], [MACHINE])
     with pytest.raises(KeyError, match="no data sheet for 'A900'"):
         CooksAndVan([MODEL], ["A900"])

@@ -51,20 +51,11 @@ def test_memory_is_the_librarys_and_the_largest_batch_is_the_last_that_fits():
 
 
 @pytest.mark.parametrize("figure", [BatchingExplorer, MemoryExplorer])
-def test_unknown_and_missing_things_are_refused_by_name(figure):
-    with pytest.raises(ValueError, match="at least one model and one machine, got 0 and 1"):
-        figure([], [MACHINE])
+def test_unknown_names_are_refused(figure):
     with pytest.raises(ValueError, match="there is no model 'GPT-9'"):
         figure(["GPT-9"], [MACHINE])
-    with pytest.raises(ValueError, match="Transformer base has two stacks"):
-        figure(["Transformer base"], [MACHINE])
     with pytest.raises(KeyError, match="no data sheet for 'A900'"):
         figure([MODEL], ["A900"])
-
-
-def test_unknown_stage_is_refused():
-    with pytest.raises(ValueError, match="there is no stage 'thinking'"):
-        batching.describe(MODEL, MACHINE, "thinking", 1, 10)
 
 
 def test_stand_ins_hold_the_librarys_numbers():

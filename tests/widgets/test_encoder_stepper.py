@@ -1,7 +1,5 @@
 """The encoder layer's tensors in Python: checked against the model's layer and torch's own."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -87,20 +85,6 @@ def test_padding_gets_no_weight_and_every_row_sums_to_one():
         weights = np.array(tables[f"a{head}"]["numbers"])
         assert (weights[:, 4] == 0).all()
         np.testing.assert_allclose(weights.sum(axis=1), 1)
-
-
-def test_what_does_not_fit_is_refused_by_name():
-    good = EXAMPLES[0]
-    with pytest.raises(ValueError, match="'no padding': b_1 has shape \\(5,\\), wanted \\(6,\\)"):
-        EncoderStepper([replace(good, b_1=np.zeros(5))])
-    with pytest.raises(ValueError, match="3 heads do not divide a width of 4"):
-        EncoderStepper([replace(good, n_heads=3)])
-    with pytest.raises(ValueError, match="real has shape \\(2,\\), wanted \\(3,\\)"):
-        EncoderStepper([replace(good, real=[True, False])])
-    with pytest.raises(ValueError, match="at least one example, got none"):
-        EncoderStepper([])
-    with pytest.raises(ValueError, match="order is 'both', wanted one of post, pre"):
-        compute(good, "both")
 
 
 def test_fallback_shows_what_comes_in_and_what_goes_out():

@@ -58,8 +58,3 @@ def test_stand_in_shows_every_query_and_escapes_names():
 def test_figure_begins_with_the_query_that_it_is_told():
     figure = FirstLookup(Store(**STORE), asked="<c>")
     assert (figure.asked, figure.place) == (1, TAUS.index(1.0))
-
-
-def test_what_the_figure_does_not_have_is_refused():
-    with pytest.raises(ValueError, match="the query 'd' is none of a, <c>"):
-        FirstLookup(Store(**STORE), asked="d")

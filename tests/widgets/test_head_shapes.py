@@ -57,26 +57,6 @@ def test_largest_counts_are_whole_numbers_that_a_script_holds_exactly():
     assert max(counts["flops"]["total"], counts["score_bytes"], counts["cache_bytes"]) < 2**53
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"K": 4}, "'s': 6 query heads cannot share 4 key-value heads evenly"),
-        ({"T": 0}, "'s': T is 0, wanted 1 to 8192"),
-        ({"H": 513}, "'s': H is 513, wanted 1 to 512"),
-    ],
-)
-def test_sizes_that_fit_no_layer_are_refused_by_name(changed, message):
-    fitting = {"title": "s", "B": 1, "T": 2, "D": 4, "N": 6, "K": 3, "H": 2}
-    HeadShapes([Sizes(**fitting)])
-    with pytest.raises(ValueError, match=message):
-        HeadShapes([Sizes(**{**fitting, **changed})])
-
-
-def test_no_presets_are_refused():
-    with pytest.raises(ValueError, match="at least one preset, got none"):
-        HeadShapes([])
-
-
 def test_stand_in_holds_the_same_shapes_and_cannot_be_broken_by_a_title():
     html = static_table(Sizes("<b>", B=2, T=7, D=10, N=6, K=3, H=5))
     counts = describe(SETTINGS[0])

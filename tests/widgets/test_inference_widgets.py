@@ -44,19 +44,6 @@ def test_sampling_explorer_keeps_rounded_logits_and_a_table_without_markup():
     assert "<b>" not in figure.fallback and "<i>" not in figure.fallback
 
 
-@pytest.mark.parametrize(
-    ("tokens", "choices", "message"),
-    [
-        (TOKENS, [], "at least one place, got none"),
-        (TOKENS[:5], [Choice("one", "a", tuple(LOGITS))], "'one': 30 logits for 5 tokens"),
-        (["a", "b"], [Choice("two", "a", (0.0, float("inf")))], "'two': a logit is not finite"),
-    ],
-)
-def test_sampling_explorer_refuses_what_it_cannot_show(tokens, choices, message):
-    with pytest.raises(ValueError, match=message):
-        SamplingExplorer(tokens, choices)
-
-
 @pytest.mark.parametrize("alpha", beam_tree.ALPHAS)
 @pytest.mark.parametrize("beams", [1, 2, 4])
 def test_grown_tree_is_the_librarys_search_and_stops_where_it_does(beams, alpha):
@@ -96,8 +83,6 @@ def test_beam_tree_travels_as_json():
     figure = BeamTree("a <b>", after, 1, limit=4, name=lambda i: f"<{i}>")
     assert json.loads(json.dumps(figure.searches)) == figure.searches
     assert "<b>" not in figure.fallback and "<3>" not in figure.fallback
-    with pytest.raises(ValueError, match="beams is 0"):
-        beam_tree.grow(after, 1, 0, 4)
 
 
 @pytest.mark.parametrize("kv_heads", [1, 2, 4])
@@ -122,13 +107,9 @@ def test_cached_scores_are_those_of_one_causal_mask():
         assert with_cache["scores_total"] == int(model.causal_mask(with_cache["length"]).sum()) == again["scores"]
         assert again["through_total"] == sum(range(4, 4 + step)) and with_cache["through_total"] == 4 + step - 1
         assert again["bytes"] == 0
-    with pytest.raises(ValueError, match="step is 6; wanted 1 to 5"):
-        cache_growth.describe(9, 4, 6, cached=True, **sizes)
 
 
-def test_cache_growth_refuses_a_prompt_without_a_text_behind_it():
-    with pytest.raises(ValueError, match="prompt is 3 of 3 tokens; wanted 1 to 2"):
-        CacheGrowth(["a", "b", "c"], 3)
+def test_cache_growth_escapes_its_tokens():
     figure = CacheGrowth(["a", "<b>", "c"], 1)
     assert "<b>" not in figure.fallback
     assert re.findall(r"<td>(\d+)</td>", figure.fallback)[:3] == ["1", "1", "1"]

@@ -1,7 +1,6 @@
 """The mask builder's numbers in Python: checked against torch's softmax and the model's masks."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import torch
 
 from softlookup import model
 from softlookup_course.widgets import Look, MaskBuilder
-from softlookup_course.widgets.mask_builder import LONGEST, PRESETS, describe, preset, static_table
+from softlookup_course.widgets.mask_builder import PRESETS, describe, preset, static_table
 
 REAL = (True, True, True, True, False, False)
 SCORES = np.random.default_rng(4).normal(size=(6, 6))
@@ -48,26 +47,6 @@ def test_blind_rows_are_named_and_give_zeros():
     description = describe(LOOK, mask)
     assert description["blind"] == [0, 3]
     assert not description["weights"][[0, 3]].any() and not description["outputs"][[0, 3]].any()
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"tokens": ()}, f"'six': 0 tokens, wanted 1 to {LONGEST}"),
-        ({"scores": ((1.0,),)}, r"'six': scores have shape \(1, 1\), wanted \(6, 6\)"),
-        ({"real": (True,)}, "'six': real has 1 entries, wanted 6"),
-    ],
-)
-def test_sentences_that_fit_no_grid_are_refused_by_name(changed, message):
-    with pytest.raises(ValueError, match=message):
-        MaskBuilder([replace(LOOK, **changed)])
-
-
-def test_no_sentence_and_unknown_masks_are_refused():
-    with pytest.raises(ValueError, match="at least one sentence, got none"):
-        MaskBuilder([])
-    with pytest.raises(ValueError, match="there is no mask 'diagonal'"):
-        preset("diagonal", REAL)
 
 
 def test_stand_in_of_the_mask_builder_holds_causal_weights_and_no_markup_of_a_title():

@@ -3,12 +3,11 @@
 import re
 
 import numpy as np
-import pytest
 import torch
 
 from softlookup.model import patchify
 from softlookup_course.widgets import PatchExplorer, Picture
-from softlookup_course.widgets.patch_explorer import MOST_PATCHES, describe, static_table
+from softlookup_course.widgets.patch_explorer import describe, static_table
 
 RNG = np.random.default_rng(13)
 PIXELS = RNG.integers(0, 17, (4, 6)) / 16
@@ -39,22 +38,6 @@ def test_views_are_the_maps_that_were_given():
 def test_best_class_is_the_likeliest_one():
     description = describe(PICTURE)
     assert (description["best"], description["sure"], description["down"], description["across"]) == (1, 0.7, 2, 3)
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"patch": 4}, r"pixels of shape \(4, 6\) cannot be cut into patches of 4"),
-        ({"shares": [0.5, 0.5]}, "6 patches want last axes"),
-        ({"looks": MAPS[0].tolist()}, "6 patches want last axes"),
-        ({"pixels": [[0.0] * 18] * 18, "patch": 2}, f"81 patches, wanted at most {MOST_PATCHES}"),
-    ],
-)
-def test_pictures_that_fit_no_grid_are_refused_by_name(fields, message):
-    with pytest.raises(ValueError, match="'a <3>': " + message):
-        PatchExplorer([changed(**fields)])
-    with pytest.raises(ValueError, match="at least one picture, got none"):
-        PatchExplorer([])
 
 
 def test_stand_in_of_the_patch_explorer_holds_the_costs_and_no_markup_of_a_title():

@@ -52,20 +52,6 @@ def test_score_stays_when_both_move_on_and_tells_before_from_behind():
     assert abs(scores[0] - describe_rotary(QUERY, KEY, 3, 0, 100.0)["score"]) > 0.1
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"one": 41}, "one is 41; wanted a position from 0 to 40"),
-        ({"other": -1}, "other is -1; wanted"),
-    ],
-)
-def test_explorer_refuses_what_it_does_not_offer(options, message):
-    with pytest.raises(ValueError, match=message):
-        PositionExplorer(**options)
-    with pytest.raises(ValueError, match="width is 6; wanted one of"):
-        describe_sinusoids(5, 8, 6)
-
-
 def test_table_without_scripts_holds_the_slides_sizes():
     html = static_table()
     rows = re.findall(r'<tr><th scope="row">(\d)</th>(.*?)</tr>', html)

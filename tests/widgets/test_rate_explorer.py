@@ -38,13 +38,6 @@ def test_curves_are_means_over_seeds_and_a_lost_run_has_no_loss():
     assert lines[0]["curve"] == [4.5, 2.0] and lines[0]["loss"] == 1.5 and lines[1]["loss"] is None
 
 
-def test_missing_runs_are_refused_by_name():
-    with pytest.raises(ValueError, match="the record holds no runs"):
-        RateExplorer({"runs": []})
-    with pytest.raises(ValueError, match="no run with a warm-up of 10 and a peak of 0.01"):
-        curves({**RECORD, "runs": RECORD["runs"][:-2]})
-
-
 def test_stand_in_of_the_explorer_holds_every_final_loss():
     cells = re.findall(r"<t(?:d|h scope=.row.)>([^<]*)</t[dh]>", static_table(curves(RECORD)))
     assert cells == ["0", "0.001", "1.50", "0", "0.01", "no number", "10", "0.001", "1.50", "10", "0.01", "1.50"]
@@ -58,5 +51,3 @@ def test_explorer_hands_its_script_the_runs_and_choices():
 
 def test_explorer_opens_at_the_middle_peak_or_at_the_one_that_is_named():
     assert RateExplorer(RECORD).first == 0.01 and RateExplorer(RECORD, peak=0.001).first == 0.001
-    with pytest.raises(ValueError, match="no run has a peak of 0.5; there are 0.001, 0.01"):
-        RateExplorer(RECORD, peak=0.5)

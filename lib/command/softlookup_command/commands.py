@@ -28,11 +28,11 @@ def parts() -> tuple[ModuleType, ...]:
 @cache
 def by_audience() -> dict[str, tuple[click.Command, ...]]:
     """All commands by whom they are for; an audience without any is left out."""
-    listed = {
+    audiences = {
         audience: tuple(command for part in parts() for command in part.AUDIENCES.get(audience, ()))
         for audience in AUDIENCES
     }
-    return {audience: commands for audience, commands in listed.items() if commands}
+    return {audience: commands for audience, commands in audiences.items() if commands}
 
 
 class Commands(click.Group):

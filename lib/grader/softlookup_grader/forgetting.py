@@ -30,10 +30,7 @@ NOT_REACHED = "Not reached: backups, downloaded zips, nbgrader's exchange, other
 
 
 def kept_of(course: Course, student: str) -> list[str]:
-    """What a course holds of a student, one phrase each; it changes nothing.
-
-    CourseError if the id is no name that a folder can have.
-    """
+    """What a course holds of a student, one phrase each; it changes nothing."""
     _check(student)
     phrases = _rows(course, student)
     if student in terms.read_granted(course).students():
@@ -56,10 +53,7 @@ def kept_of(course: Course, student: str) -> list[str]:
 
 
 def forget(course: Course, student: str) -> list[str]:
-    """Remove all that a course holds of a student, and give what was removed, one phrase each.
-
-    CourseError if the id is no name that a folder can have, a grader works on an assignment, or the disk refuses.
-    """
+    """Remove all that a course holds of a student, and give what was removed, one phrase each."""
     from nbgrader.api import MissingEntry
 
     # Held until all is done: a grader that runs meanwhile would write down again what was removed.
@@ -67,7 +61,7 @@ def forget(course: Course, student: str) -> list[str]:
         removed = kept_of(course, student)
         for path in zips_with(course, student):  # found by the record of what was collected, so they go first
             _remove(path)
-        left = leave(course, student)
+        legacy = leave(course, student)
         groups.forget(course, student)
         collected.forget(course, student)
         with course.one_writer(), course.gradebook() as book, contextlib.suppress(MissingEntry):
@@ -81,11 +75,13 @@ def forget(course: Course, student: str) -> list[str]:
             for copy in unfinished(path):
                 _remove(copy)
             lines = path.read_bytes().splitlines(keepends=True)
-            remaining = [_left(line, student, path.parent.name, left) for line in lines if not _is_about(line, student)]
+            remaining = [
+                _left(line, student, path.parent.name, legacy) for line in lines if not _is_about(line, student)
+            ]
             if remaining != lines:
                 atomic_write(path, b"".join(remaining))
-        for path, (_, rest) in _texts(course, student).items():
-            atomic_write(path, rest)
+        for path, (_, content) in _texts(course, student).items():
+            atomic_write(path, content)
         for path in _reports(course, student):
             _drop_from_report(path, student)
     return removed
@@ -162,15 +158,15 @@ def _is_about(line: bytes, student: str) -> bool:
     )
 
 
-def _left(line: bytes, student: str, assignment: str, left: Left) -> bytes:
+def _left(line: bytes, student: str, assignment: str, legacy: Left) -> bytes:
     """Another student's line of a ledger, as if the notebook had always been that of the rest of the group."""
-    for old, new in left.digests.items():
+    for old, new in legacy.digests.items():
         line = line.replace(old.encode(), new.encode())
     if b'"given_by":' in line:
         with contextlib.suppress(ValueError):
             message = json.loads(line)
             if message.get("given_by") == student:
-                heir = left.heirs.get(assignment, message["student"])
+                heir = legacy.heirs.get(assignment, message["student"])
                 message["given_by"] = "" if heir == message["student"] else heir
                 line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
     return line
@@ -221,7 +217,7 @@ def _reports(course: Course, student: str) -> list[Path]:
     paths = []
     for path in sorted((course.root / "reports").glob("*.json")):
         try:
-            if any(record.student == student for record in read_report(path).records):
+            if any(report_row.student == student for report_row in read_report(path).records):
                 paths.append(path)
         except CourseError:
             continue
@@ -232,19 +228,19 @@ def _drop_from_report(path: Path, student: str) -> None:
     from softlookup_grader.reports.table import as_text
 
     report = read_report(path)
-    named = re.compile(rf"(?<![\w.-]){re.escape(student)}(?![\w.-])")
+    id_pattern = re.compile(rf"(?<![\w.-]){re.escape(student)}(?![\w.-])")
     records = [
         replace(
-            record,
-            group=group if len(group := tuple(name for name in record.group if name != student)) > 1 else (),
-            remarks=tuple(remark for remark in record.remarks if not named.search(remark)),
+            report_row,
+            group=group if len(group := tuple(name for name in report_row.group if name != student)) > 1 else (),
+            remarks=tuple(remark for remark in report_row.remarks if not id_pattern.search(remark)),
         )
-        for record in report.records
-        if record.student != student
+        for report_row in report.records
+        if report_row.student != student
     ]
-    rest = Report(report.assignment, report.seed, tuple(records))
-    text = json.dumps(rest.as_json(), indent=2, ensure_ascii=False) + "\n"
+    remaining = Report(report.assignment, report.seed, tuple(records))
+    text = json.dumps(remaining.as_json(), indent=2, ensure_ascii=False) + "\n"
     # The table first: who is killed in between is still found in the report.
     if path.with_suffix(".txt").is_file():
-        atomic_write(path.with_suffix(".txt"), as_text(rest).encode("utf-8", "replace"))
+        atomic_write(path.with_suffix(".txt"), as_text(remaining).encode("utf-8", "replace"))
     atomic_write(path, text.encode("utf-8", "replace"))

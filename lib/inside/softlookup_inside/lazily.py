@@ -51,10 +51,10 @@ def attach(package: str, absent: Mapping[str, str] | None = None) -> list[str]:
     """
     module = sys.modules[package]
     # The loader reads it, since in a page of the book the library is an archive.
-    listed = module.__spec__.loader.get_data(str(Path(str(module.__file__)).with_suffix(".pyi")))  # type: ignore[union-attr]
+    stub_source = module.__spec__.loader.get_data(str(Path(str(module.__file__)).with_suffix(".pyi")))  # type: ignore[union-attr]
     homes = {
         alias.asname or alias.name: str(node.module)
-        for node in ast.parse(listed).body
+        for node in ast.parse(stub_source).body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }

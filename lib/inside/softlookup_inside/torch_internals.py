@@ -71,16 +71,16 @@ def operation_name(operation: Any) -> str:
     return str(operation).replace(".", "::", 1).partition(".")[0] if schema is None else str(schema.name)
 
 
-def copy_each(places: Sequence["Tensor"], parts: Sequence["Tensor"]) -> None:
+def copy_each(targets: Sequence["Tensor"], parts: Sequence["Tensor"]) -> None:
     """Copy each part into the place of the same shape: in one call where torch has it, else one after the other."""
     import torch
 
     together = getattr(torch, "_foreach_copy_", None)
     if together is not None:
-        together(list(places), list(parts))
+        together(list(targets), list(parts))
         return
-    for place, part in zip(places, parts, strict=True):
-        place.copy_(part)
+    for target, part in zip(targets, parts, strict=True):
+        target.copy_(part)
 
 
 def packed_weight(w: "Tensor") -> "Tensor":

@@ -27,13 +27,16 @@ from softlookup_judge.whole import together
 STAGES = ("draw", "ask", "score", "diagnose", "word")
 """The stages of a check in which the judge works: functions of these names."""
 
+TASKS_NEED = ("safetensors", "softlookup", "torch")
+"""The modules that Soft Lookup's own tasks are judged with; the extra ``[tasks]`` of this part brings them."""
+
 TIME_LIMIT_S = 10.0
 """How long a student's code may take in one check at home, where the system can tell (not on Windows)."""
 
 
-def not_callable(variant: Variant, kind: str) -> CheckResult:
+def not_callable(variant: Variant, type_name: str) -> CheckResult:
     """The result where something else than a function was handed over."""
-    sentence = f"Hand over the function `{variant.task.name}` itself, without calling it: check got {kind}."
+    sentence = f"Hand over the function `{variant.task.name}` itself, without calling it: check got {type_name}."
     return no_points(variant, "wrong", sentence)
 
 
@@ -45,6 +48,11 @@ def too_slow(variant: Variant, seconds: float) -> CheckResult:
 
 def our_mistake(error: Exception) -> str:
     """What to say where the judge itself failed: the student did nothing wrong, and somebody has to know."""
+    if isinstance(error, ModuleNotFoundError) and error.name in TASKS_NEED:
+        return (
+            f"This task is judged with {error.name}, which is not installed here: run "
+            '`pip install "softlookup-judge[tasks]"`, then restart Python.'
+        )
     return (
         "The grader made a mistake while it judged this task, and the task has no verdict: tell your instructor. "
         f"It ended with {type(error).__name__}{in_stage(error)}."
@@ -59,16 +67,7 @@ def in_stage(error: Exception) -> str:
 
 
 class Checker:
-    """Checks answers and gives help, and knows what happened before: there is one for each kernel.
-
-    Args:
-        catalogue: The tasks that it knows; None finds those of this process at the first check.
-        seconds: How long a student's code may take in one check.
-        judge: Gives the verdicts.
-
-    Attributes:
-        attempts: What happened with each task until now, by its id.
-    """
+    """Checks answers and gives help, and knows what happened before: there is one for each kernel."""
 
     def __init__(
         self,
@@ -93,7 +92,7 @@ class Checker:
         if not callable(obj):
             return not_callable(chosen, type(obj).__name__)
         every = {other: self.attempts[other.id] for other in self.catalogue.tasks(task.chapter)}
-        known = {other.id: variant_of(other, tried.number) for other, tried in every.items() if tried.student}
+        known = {other.id: variant_of(other, tried.variant_number) for other, tried in every.items() if tried.student}
         known[task.id] = chosen
         used = screen(obj, task.barred, frozenset(other.name for other in every if other is not task))
         answer, started = cell_hash(obj), time.monotonic()
@@ -111,8 +110,8 @@ class Checker:
             result = no_points(chosen, "stopped", sentence)
         except Exception as error:  # an exception of the student's is an answer; what comes up to here is ours
             result = no_points(chosen, "error", our_mistake(error))
-        named = f", variant={chosen.number}" if chosen.number else ""
-        again = f'inputs("{task.id}", {result.question}{named})' if result.asked else ""
+        variant_text = f", variant={chosen.number}" if chosen.number else ""
+        again = f'inputs("{task.id}", {result.question}{variant_text})' if result.asked else ""
         result = replace(result, again=again, answer=answer)
         try:
             with_help = take_note(every[task], chosen, LocalStudent(chosen, obj, known), result)
@@ -121,15 +120,17 @@ class Checker:
         except (Exception, TimeIsUp):  # what is added must not take the verdict with it
             return result
 
-    def _find(self, task_id: str, number: int) -> Variant | CheckResult:
+    def _find(self, task_id: str, index: int) -> Variant | CheckResult:
         """What is asked: the variant of that number, or the result where there is none."""
         try:
             task = self.catalogue.task(task_id)
         except (UnknownTask, OwnTasksError) as error:
             return self._not_to_be_had(task_id, error)
-        if (variant := variant_at(task, number)) is not None:
+        except ModuleNotFoundError as error:
+            return CheckResult(str(task_id), "", 0.0, 0.0, "error", sentences=(our_mistake(error),))
+        if (variant := variant_at(task, index)) is not None:
             return variant
-        sentence = f"There is no variant {number!r} of this task; it has {len(task.variants)}, counted from 0."
+        sentence = f"There is no variant {index!r} of this task; it has {len(task.variants)}, counted from 0."
         return no_points(variant_of(task), "error", sentence)
 
     def _not_to_be_had(self, task_id: str, error: UnknownTask | OwnTasksError) -> CheckResult:
@@ -144,19 +145,19 @@ class Checker:
     def hint(self, task_id: str, variant: int | None = None) -> Hint:
         """Give the next step of help on a task (see ``hint``)."""
         task, attempts = self.catalogue.task(task_id), self.attempts[task_id]
-        chosen = variant_at(task, attempts.number if variant is None else variant)
+        chosen = variant_at(task, attempts.variant_number if variant is None else variant)
         if chosen is None:
             raise ValueError(f"{task_id} has no variant {variant!r}; it has {len(task.variants)}, counted from 0")
         return next_step(attempts, chosen)
 
-    def hint_for_command(self, task_id: str, variant: int, shown: HelpOnTask, again: bool) -> Hint:
+    def hint_for_command(self, task_id: str, variant: int, previous_help: HelpOnTask, again: bool) -> Hint:
         """Give the next step of help on the command line (see ``helping.step_for_command``)."""
-        return step_for_command(self.attempts[task_id], self.catalogue.variant(task_id, variant), shown, again)
+        return step_for_command(self.attempts[task_id], self.catalogue.variant(task_id, variant), previous_help, again)
 
-    def inputs(self, task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
+    def inputs(self, task_id: str, index: int, variant: int = 0) -> tuple[Any, ...]:
         """The inputs of one of the questions that ``check`` asks (see ``inputs``)."""
         questions = questions_at_home(self.catalogue.variant(task_id, variant))
-        return tuple(inputs_for(questions.cases[number]))
+        return tuple(inputs_for(questions.cases[index]))
 
 
 @cache

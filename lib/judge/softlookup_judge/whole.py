@@ -1,8 +1,4 @@
-"""The functions of a notebook together: each is right by itself, and they are composed as the notebook composes them.
-
-A published solution that calls functions of earlier tasks is run with a student's own in their place, and judged with
-nothing lent to it. Where all tasks are right and this is not, a check was too weak.
-"""
+"""The functions of a notebook together, in the published solutions that compose them, with no stand-ins."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -45,11 +41,7 @@ class _Alone(LocalStudent):
 
 
 def together(attempts: Mapping[Task, Attempts], known: Mapping[str, Variant], seconds: float) -> str:
-    """What is said of all functions of a notebook once each is right; empty before, and where none calls another.
-
-    ``attempts`` are of each task of the notebook, in its order; ``known`` is which variant a task was asked for, by its
-    id; ``seconds`` is how long the student's functions may take.
-    """
+    """What is said of all functions of a notebook once each is right; empty before, and where none calls another."""
     tasks = tuple(attempts)
     if not all(tried.passed for tried in attempts.values()) or not compositions(tasks):
         return ""
@@ -71,13 +63,7 @@ def first_failing(
     student: Callable[[Variant, Any], Student],
     known: Mapping[str, Variant] | None = None,
 ) -> CheckResult | None:
-    """Judge the compositions of a notebook with a student's functions in them, on values.
-
-    The verdict on the first one that is not right, None if all are. Results of numpy are welcome where tensors are
-    asked for: they become tensors on their way to the next function. ``student`` makes what the judge asks of a variant
-    and a function; nothing may be lent to it. A task that ``known`` does not have, by its id, is asked for in its
-    public variant.
-    """
+    """The verdict on the first composition that is not right with a student's functions in it, on values."""
     for task in compositions(tasks):
         variant = (known or {}).get(task.id) or variant_of(task)
         functions = {
@@ -85,8 +71,8 @@ def first_failing(
         }
         if task.frame == "torch":
             functions = {name: _in_torch(function) for name, function in functions.items()}
-        made = composed(variant, functions)
-        result = judge(variant, student(variant, made), task_questions=_values(variant))
+        composition = composed(variant, functions)
+        result = judge(variant, student(variant, composition), task_questions=_values(variant))
         if result.verdict != "pass":
             return result
     return None
@@ -97,9 +83,11 @@ def _values(variant: Variant) -> TaskQuestions:
     """The questions of a check at home that ask for values, whatever the way to them."""
     questions = questions_at_home(variant)
     valued = [
-        (case, right) for case, right in zip(questions.cases, questions.rights, strict=True) if not case.gradients
+        (case, expected) for case, expected in zip(questions.cases, questions.rights, strict=True) if not case.gradients
     ]
-    return TaskQuestions(tuple(replace(case, fed=None) for case, _ in valued), tuple(right for _, right in valued))
+    return TaskQuestions(
+        tuple(replace(case, fed=None) for case, _ in valued), tuple(expected for _, expected in valued)
+    )
 
 
 def _in_torch(student_function: Any) -> Any:
@@ -108,7 +96,7 @@ def _in_torch(student_function: Any) -> Any:
         return student_function
 
     @wraps(student_function)
-    def call(*args: Any, **named: Any) -> Any:
-        return as_tensors(student_function(*args, **named), (*args, *named.values()))
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return as_tensors(student_function(*args, **kwargs), (*args, *kwargs.values()))
 
     return call

@@ -20,12 +20,9 @@ from softlookup_judge.data.notebook import is_published, solutions
 
 
 def as_released(cells: Sequence[Mapping[str, Any]], path: Path, catalogue: Catalogue) -> NotebookNode | None:
-    """The notebook as it was given out, None where the notebook checks no task that is known.
+    """The notebook as it was given out: a course's release, or made again from the solutions as its checks ask.
 
-    In a course's folder that is the released one. Elsewhere it is made from the published solutions, for the tasks, the
-    variants and the points that the notebook itself asks for. Cells with nbgrader's marks that the published notebook
-    lacks are the course's own, and are taken as they stand. ``cells`` are what the student has, those of a file that
-    may hold anything; ``path`` is where it lies.
+    None where it checks no known task. Cells with nbgrader's marks that are the course's own are taken as they stand.
     """
     notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata=NotebookNode(), cells=[*map(_sound, cells)])
     checks = [check for cell in notebook.cells if (check := released_check(cell, catalogue)) is not None]
@@ -45,8 +42,8 @@ def as_released(cells: Sequence[Mapping[str, Any]], path: Path, catalogue: Catal
 
 def _chapter(notebook: NotebookNode, checks: Sequence[ReleasedCheck], path: Path, catalogue: Catalogue) -> int | None:
     """Whose notebook it is, by its answers and headings, or by its name: any notebook may hold a check."""
-    named = Counter(int(name[:2]) for name in _asked(notebook) if re.match(r"\d\d\.", name))
-    chapters = [chapter for chapter, _ in named.most_common() if chapter in catalogue.numbers]
+    chapter_counts = Counter(int(name[:2]) for name in _asked(notebook) if re.match(r"\d\d\.", name))
+    chapters = [chapter for chapter, _ in chapter_counts.most_common() if chapter in catalogue.numbers]
     chapters += [check.task.chapter for check in checks if path.stem.startswith(f"{check.task.chapter:02d}_")]
     return chapters[0] if chapters else None
 
@@ -55,9 +52,11 @@ def _sound(cell: Mapping[str, Any]) -> NotebookNode:
     """A cell with nothing but kind, text, id and nbgrader's marks."""
     about = cell.get("metadata")
     about = about.get("nbgrader") if isinstance(about, dict) else None
-    kind = "code" if cell.get("cell_type") == "code" else "markdown"
+    cell_type = "code" if cell.get("cell_type") == "code" else "markdown"
     metadata = {"nbgrader": about} if isinstance(about, dict) else {}
-    return nbformat.from_dict({"cell_type": kind, "source": text_of(cell), "metadata": metadata, "id": cell.get("id")})
+    return nbformat.from_dict(
+        {"cell_type": cell_type, "source": text_of(cell), "metadata": metadata, "id": cell.get("id")}
+    )
 
 
 def _in_course(course: Course, name: str, path: Path) -> NotebookNode | None:
@@ -91,7 +90,7 @@ def _built(
     from softlookup_judge.authoring.choosing import choose, chosen_tasks
 
     exercise = path.parents[1] / "exercises" / path.stem / f"{path.stem}.ipynb"
-    public = exercise.is_file() and not any(number for _, number in variants)
+    public = exercise.is_file() and not any(variant for _, variant in variants)
     source = (
         nbformat.read(exercise, as_version=4) if public else read_solution(path, dict(variants), catalogue=catalogue)
     )
@@ -113,14 +112,14 @@ def _by_their_text(
     lost = [task for task in catalogue.tasks(int(path.stem[:2])) if task.id not in known and len(task.variants) > 1]
     texts = {text_of(cell).strip() for cell in notebook.cells}
     variants: dict[str, int] = {}
-    for number in range(1, max((len(task.variants) for task in lost), default=0)):
+    for variant in range(1, max((len(task.variants) for task in lost), default=0)):
         source = read_solution(
-            path, {task.id: min(number, len(task.variants) - 1) for task in lost}, catalogue=catalogue
+            path, {task.id: min(variant, len(task.variants) - 1) for task in lost}, catalogue=catalogue
         )
         shared_texts = {cell.source.strip() for cell in source.cells if cell.cell_type == "markdown"} & texts
         for task in lost:
             if any(f"Task {task.id} ·" in text for text in shared_texts):
-                variants.setdefault(task.id, number)
+                variants.setdefault(task.id, variant)
     return variants
 
 
@@ -153,11 +152,11 @@ def _with_own(cells: Sequence[NotebookNode], notebook: NotebookNode) -> Notebook
             last = name
         elif name and (is_graded(cell) or is_solution(cell) or cell.metadata.nbgrader.get("locked")):
             behind.setdefault(last, []).append(cell)
-    made = list(behind[""])
+    new_cells = list(behind[""])
     for cell in cells:
         name = grade_id(cell)
         if name.endswith("-library") and name in matched:
             # A course's own says where its library and its book are.
             cell = NotebookNode({**cell, "source": matched[name][0].text})
-        made += [cell, *behind.get(name, [] if name else [])] if name else [cell]
-    return NotebookNode({**notebook, "cells": made})
+        new_cells += [cell, *behind.get(name, [] if name else [])] if name else [cell]
+    return NotebookNode({**notebook, "cells": new_cells})

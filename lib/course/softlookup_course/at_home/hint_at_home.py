@@ -37,29 +37,19 @@ _FIRST_TRY = "Write a first try into its cell, save the notebook, and ask again:
 
 @dataclass(frozen=True)
 class HintAtHome:
-    """A step of help on a task of a notebook.
-
-    Attributes:
-        outcome: What the task's check says.
-        hint: The step; where there is no answer that could be judged, it says so, and counts as none.
-        again: Whether it is the same step as the last time, since the answer has not changed.
-        remark: A sentence where this could not be kept beside the notebook.
-    """
+    """A step of help on a task; ``again`` if the answer has not changed, ``remark`` if it could not be kept."""
 
     outcome: CheckOutcome
     hint: Hint
     again: bool = False
     remark: str = ""
 
-    def record(self, notebook: str) -> dict[str, Any]:
-        """What ``softlookup hint --json`` prints for a file's name: plain values.
-
-        A field that is there stays while ``FORMAT`` does; others may come.
-        """
+    def to_json(self, notebook: str) -> dict[str, Any]:
+        """What ``softlookup hint --json`` prints; fields may come, and none goes while ``FORMAT`` stays."""
         return {
             "format": FORMAT,
             "notebook": notebook,
-            "task": self.outcome.record(),
+            "task": self.outcome.to_json(),
             "heading": self.hint.title,
             "paragraphs": [paragraph.strip("\n") for paragraph in self.hint.paragraphs],
             "then": self.hint.then,
@@ -72,18 +62,12 @@ class HintAtHome:
         """The same in plain words, with the sentence of the verdict before it."""
         verdict = f"{HEADLINES[self.outcome.verdict]}: {self.outcome.message}"
         above = verdict * (self.outcome.verdict in ("partial", "wrong") and bool(self.outcome.message))
-        note = "  The answer has not changed since this step was given, so that it is the same one." * self.again
-        return "\n".join(filter(None, (above, self.hint.text(), note)))
+        reminder = "  The answer has not changed since this step was given, so that it is the same one." * self.again
+        return "\n".join(filter(None, (above, self.hint.text(), reminder)))
 
 
 def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float = 60.0) -> HintAtHome:
-    """Run a notebook up to the check of one task, "04.scale", and give the next step of help on the answer there.
-
-    The notebook is not changed; a cell that runs longer than ``timeout_s`` seconds is interrupted. The steps are those
-    of ``hint`` in the notebook, without the last, which is a solution. Another step comes only once the answer is
-    another one. How many were given is kept beside the notebook, whose checks then say it, too. UnknownTask if there is
-    no such task; BadNotebook if the file is not a notebook, or does not ask this task.
-    """
+    """Run a notebook up to the check of one task, and give the next step of help, which is never the solution."""
     known, folder = catalogue.task(task), path.resolve().parent
     saved = read_notebook(path)
     rebuilt = rebuilt_at(path, catalogue)
@@ -94,23 +78,23 @@ def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float =
     in_notebook = help_of(saved.cells).get(task, 0)
     outside = read_kept(folder).tasks.get(task, TaskKept()).help
     again = outside.steps >= max(in_notebook, 1) and outside.answer == answer_hash
-    shown = HelpOnTask(max(in_notebook, outside.steps), answer_hash)
-    last = _ASK.format(task=task, variant=variant, steps=shown.steps, again=again, mime=MIME)
+    help_so_far = HelpOnTask(max(in_notebook, outside.steps), answer_hash)
+    last = _ASK.format(task=task, variant=variant, steps=help_so_far.steps, again=again, mime=MIME)
     notebook.cells = [*notebook.cells[: at + 1], nbformat.v4.new_code_cell(_setting(saved) + last)]
-    execute(notebook, folder, timeout_s, lambda number, total: None)
+    execute(notebook, folder, timeout_s, lambda index, total: None)
     outcomes = outcomes_in(notebook, catalogue, task, at)
     outcome = outcomes[-1]
     changes = judged(outcomes, rebuilt.answers)
-    record = next((data[MIME] for data in _data(notebook.cells[-1]) if MIME in data), None)
+    hint_data = next((data[MIME] for data in _data(notebook.cells[-1]) if MIME in data), None)
     if outcome.verdict == "blank":
-        hint = Hint(task, shown.steps, "Nothing is written yet", (_FIRST_TRY,), reading=known.book_url)
-    elif record is None or verdict_of(notebook.cells[at]) is None:
-        hint = Hint(task, shown.steps, "What the check says", (outcome.message,), reading=known.book_url)
+        hint = Hint(task, help_so_far.steps, "Nothing is written yet", (_FIRST_TRY,), reading=known.book_url)
+    elif hint_data is None or verdict_of(notebook.cells[at]) is None:
+        hint = Hint(task, help_so_far.steps, "What the check says", (outcome.message,), reading=known.book_url)
     else:
-        hint = Hint(**{**record, "paragraphs": tuple(record["paragraphs"])})
+        hint = Hint(**{**hint_data, "paragraphs": tuple(hint_data["paragraphs"])})
         outcome = replace(outcome, help=hint.step)
         if 0 < hint.step <= len(HELP_STEPS) and outcome.verdict != "pass":
-            changes[task] = {**changes.get(task, {}), "help": replace(shown, steps=hint.step)}
+            changes[task] = {**changes.get(task, {}), "help": replace(help_so_far, steps=hint.step)}
         again = again and outcome.verdict != "pass"
         return HintAtHome(outcome, hint, again, keep(folder, changes))
     return HintAtHome(outcome, hint, remark=keep(folder, changes))

@@ -1,6 +1,5 @@
 """Keeps beside a student's notebook what commands find, for the other commands and the notebook's own checks."""
 
-import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,15 +8,11 @@ from typing import Any
 from softlookup_command.plain_text import one_line
 from softlookup_grader.data.disk import atomic_write
 from softlookup_grader.data.errors import CourseError
-from softlookup_judge.helping.kept import KEPT_FILE, OLDER_FILE, TaskKept, kept_lines, read_kept
+from softlookup_judge.helping.kept import KEPT_FILE, TaskKept, kept_lines, read_kept
 
 
 def keep(folder: Path, changes: Mapping[str, Mapping[str, Any]]) -> str:
-    """Write down what was found: by task, the fields of ``TaskKept`` that are other than before.
-
-    One sentence where the file, beside the notebook, was damaged, or could not be written; else nothing. More than that
-    it never costs.
-    """
+    """Write down changed fields of ``TaskKept`` by task; a sentence where the file was damaged or is not writable."""
     if not changes:
         return ""
     tasks, damaged = read_kept(folder)
@@ -29,8 +24,6 @@ def keep(folder: Path, changes: Mapping[str, Mapping[str, Any]]) -> str:
     except CourseError as error:
         reason = getattr(error.__cause__, "strerror", None) or error
         return f"This result will not be remembered, since {file} cannot be written ({reason}). All else is as usual."
-    with contextlib.suppress(OSError):  # all that it held stands in the new file
-        (folder / OLDER_FILE).unlink(missing_ok=True)
     return (
         f"{file} was damaged and was written anew: what it said of earlier checks, hints and questions is lost."
         if damaged

@@ -46,7 +46,7 @@ from softlookup_grader.data.work import RunSettings
 from softlookup_grader.judging.rebuild import ReleasedCheck, rebuild
 from softlookup_grader.judging.zygotes import asked_by
 from softlookup_inside.asking.probe import Clock, TimeIsUp, run
-from softlookup_judge.checking.catalogue import catalogue_with, look
+from softlookup_judge.checking.catalogue import catalogue_with, find_own_tasks
 from softlookup_judge.checking.judge import judge
 from softlookup_judge.checking.local import LocalStudent
 from softlookup_judge.helping.kept import TaskKept, read_kept
@@ -74,15 +74,7 @@ _TOTAL_S = 120.0
 
 @dataclass(frozen=True)
 class Job:
-    """What the process is asked to do.
-
-    Attributes:
-        path: The notebook.
-        tasks: So many tasks are tried at most.
-        seed: Draws the questions.
-        task: The one task to ask about; empty for any.
-        without: Cells and tasks that did not come to an end before, or are done.
-    """
+    """What the process is asked to do: how many tasks at most, or one ``task``, ``without`` those that are done."""
 
     path: Path
     tasks: int
@@ -94,53 +86,29 @@ class Job:
 def home_questions(
     path: Path, count: int, seed: int, task: str = "", say: Callable[[str], None] = lambda sentence: None
 ) -> list[VivaQuestion]:
-    """Draw questions on the answers of a notebook that pass.
-
-    Args:
-        path: The notebook; what of it is graded is run, in a process of its own.
-        count: How many questions, each on another task as long as there are so many.
-        seed: Draws them.
-        task: Only on this task; empty for any.
-        say: Called with a sentence on what is left out since it does not come to an end.
-
-    Returns:
-        So many questions, or fewer; none where no answer is right, or there are no questions on its tasks.
-
-    Raises:
-        BadNotebook: If the file is no notebook.
-    """
-    work = _prepared(path, seed)
-    if work is None:
+    """Draw questions on the answers of a notebook that pass, each on another task as long as there are so many."""
+    notebook = _prepared(path, seed)
+    if notebook is None:
         return []
-    search = _Search(Job(path, count + SPARE, seed, task), say, work)
+    search = _Search(Job(path, count + SPARE, seed, task), say, notebook)
     while search.left_out < _MOST_LEFT_OUT and _in_a_process(search):
         pass
-    rng = generator(work.settings, "", 1)
+    rng = generator(notebook.settings, "", 1)
     return choose([question for trial in search.trials for question in questions_on(trial, rng)], count)
 
 
-def keep_answer(path: Path, question: VivaQuestion, right: bool) -> str:
-    """Keep beside a notebook how a question was answered; the same question again takes the place of its first answer.
-
-    Returns:
-        One sentence where that could not be written, else nothing.
-    """
+def keep_answer(path: Path, question: VivaQuestion, is_right: bool) -> str:
+    """Keep beside a notebook how a question was answered; one sentence where that could not be written."""
     # Known again by what is shown, whatever letters its options have.
-    shown = "\n".join([question.code, question.after, *question.call, *sorted(question.options)])
-    key = hashlib.sha256(shown.encode()).hexdigest()[:10]
+    question_text = "\n".join([question.code, question.after, *question.call, *sorted(question.options)])
+    key = hashlib.sha256(question_text.encode()).hexdigest()[:10]
     folder = path.resolve().parent
     before = read_kept(folder).tasks.get(question.task, TaskKept()).questions
-    return keep(folder, {question.task: {"questions": {**before, key: right}}})
+    return keep(folder, {question.task: {"questions": {**before, key: is_right}}})
 
 
 class _Work(NamedTuple):
-    """A notebook as it is graded.
-
-    Attributes:
-        cells: Its cells.
-        checks: What they ask for, by the grade ids of the answers.
-        settings: The seed, and what else questions are drawn by.
-    """
+    """A notebook as it is graded, its checks by grade ids of the answers, and what questions are drawn by."""
 
     cells: list[NotebookNode]
     checks: dict[str, ReleasedCheck]
@@ -149,7 +117,7 @@ class _Work(NamedTuple):
 
 def _prepared(path: Path, seed: int) -> _Work | None:
     """Put a notebook into its release; None where it checks no known task."""
-    raw, catalogue = read_file(path), catalogue_with(look(path.resolve().parent))
+    raw, catalogue = read_file(path), catalogue_with(find_own_tasks(path.resolve().parent))
     release = as_released(cells_in(raw, path.name), path, catalogue)
     if release is None:
         return None
@@ -160,21 +128,11 @@ def _prepared(path: Path, seed: int) -> _Work | None:
 
 @dataclass
 class _Search:
-    """A search for questions, which several processes may go on with.
+    """A search for questions, which several processes may go on with until a time of ``time.monotonic``."""
 
-    Attributes:
-        job: What is to be done.
-        say: Called with a sentence on what is left out.
-        work: The notebook.
-        trials: The tasks that were run, with their edits.
-        left_out: How many parts did not come to an end.
-        slow: How many edits of answers did not come to an end.
-        until: When no further part begins, by time.monotonic.
-    """
-
-    job: Job
+    request: Job
     say: Callable[[str], None]
-    work: _Work
+    notebook: _Work
     trials: list[Trial] = field(default_factory=list)
     left_out: int = 0
     slow: int = 0
@@ -185,16 +143,20 @@ class _Search:
         self.slow += slow
         self.without(task)
         if trial is not None:
-            check = self.work.checks[task.replace(".", "-", 1)]
+            check = self.notebook.checks[task.replace(".", "-", 1)]
             self.trials.append(replace(trial, check=check))
-            self.job = replace(self.job, tasks=self.job.tasks - 1)
+            self.request = replace(self.request, tasks=self.request.tasks - 1)
         elif slow:
             self._leave_out(task, "did not come to an end")
-        return not (self.trials and self.slow >= _ENOUGH_SLOW) and self.job.tasks > 0 and self.left_out < _MOST_LEFT_OUT
+        return (
+            not (self.trials and self.slow >= _ENOUGH_SLOW)
+            and self.request.tasks > 0
+            and self.left_out < _MOST_LEFT_OUT
+        )
 
     def without(self, part: str) -> None:
         """Have no later process begin a part again."""
-        self.job = replace(self.job, without=self.job.without | {part})
+        self.request = replace(self.request, without=self.request.without | {part})
 
     def ended(self, part: str, why: str) -> bool:
         """Go on after a part with which the process ended; say whether that is worth another one."""
@@ -206,7 +168,7 @@ class _Search:
         """Whether there is no time for another part; it is said where there are fewer tasks than questions."""
         if time.monotonic() <= self.until:
             return False
-        if self.job.tasks > SPARE:
+        if self.request.tasks > SPARE:
             self.say(f"Running the notebook took more than {_TOTAL_S:.0f} s: {part} and what follows are left out.")
         return True
 
@@ -219,30 +181,26 @@ class _Search:
 
 
 def _in_a_process(search: _Search) -> bool:
-    """Run a notebook and try its tasks in another process, as long as each part keeps to its time.
-
-    Returns:
-        Whether the process was ended, or ended itself, and another one should go on.
-    """
+    """Try a notebook's tasks in another process; say whether it was ended, and another one should go on."""
     here, there = multiprocessing.Pipe(duplex=False)
     # A new interpreter, not a fork: torch's threads do not survive a fork, and not every system has one.
-    process = multiprocessing.get_context("spawn").Process(target=_run, args=(there, search.job))
+    process = multiprocessing.get_context("spawn").Process(target=_run, args=(there, search.request))
     process.start()
     there.close()
     part, seconds = "", None  # until the first part begins, it is our own code that runs
     try:
         while here.poll(seconds):
-            kind, *values = here.recv()
-            if kind == "begin":
+            message_type, *values = here.recv()
+            if message_type == "begin":
                 part, seconds = values
                 if search.is_over(part):
                     return False
-            elif kind == "stopped":
+            elif message_type == "stopped":
                 search.without(part)
                 search.say(f"The cell {part} was stopped: it was still running after {values[0]:.0f} s.")
-            elif kind == "failed":
+            elif message_type == "failed":
                 raise RuntimeError(values[0])
-            elif kind == "end" or not search.take(part, *values):
+            elif message_type == "end" or not search.take(part, *values):
                 return False
         return search.ended(part, f"was still running after {seconds:.0f} s")
     except EOFError:
@@ -261,15 +219,15 @@ def _end(process: BaseProcess) -> None:
     process.join()
 
 
-def _run(pipe: Connection, job: Job) -> None:
+def _run(pipe: Connection, request: Job) -> None:
     """The other process: it says what it begins, and hands back each task that it has tried."""
     if hasattr(os, "setsid"):
         os.setsid()
     with contextlib.suppress(OSError):  # Linux ends this process first where memory runs out
         Path("/proc/self/oom_score_adj").write_text("1000")
     with open(os.devnull, "r+b", buffering=0) as nothing:  # the code there neither reads, nor prints, nor warns
-        for number in range(3):
-            os.dup2(nothing.fileno(), number)
+        for descriptor in range(3):
+            os.dup2(nothing.fileno(), descriptor)
     warnings.simplefilter("ignore")
     pid = os.getpid()
 
@@ -279,17 +237,17 @@ def _run(pipe: Connection, job: Job) -> None:
         pipe.send(message)
 
     try:
-        _try_tasks(say, job)
+        _try_tasks(say, request)
         say("end")
     except Exception:
         say("failed", traceback.format_exc())
 
 
-def _try_tasks(say: Callable[..., None], job: Job) -> None:
-    work = _prepared(job.path, job.seed)
-    if work is None:
+def _try_tasks(say: Callable[..., None], request: Job) -> None:
+    notebook = _prepared(request.path, request.seed)
+    if notebook is None:
         return
-    os.chdir(job.path.resolve().parent)
+    os.chdir(request.path.resolve().parent)
 
     def announce(name: str, seconds: float) -> None:
         # Should the other side be gone: this ends the process whatever its code does, which the clock does not.
@@ -297,17 +255,17 @@ def _try_tasks(say: Callable[..., None], job: Job) -> None:
         say("begin", name, seconds + _GRACE_S)
 
     runner = HomeRunner(announce)
-    for number, cell in enumerate(work.cells, 1):
-        name = grade_id(cell) or f"number {number}"
-        if cell.cell_type == "code" and not is_check(cell) and name not in job.without:
+    for index, cell in enumerate(notebook.cells, 1):
+        name = grade_id(cell) or f"number {index}"
+        if cell.cell_type == "code" and not is_check(cell) and name not in request.without:
             seconds = _OWN_CELL_S if is_solution(cell) else _CELL_S
             clock = Clock(seconds)
             runner.announce(name, seconds)
             if not runner.execute(cell.source, clock) and (clock.left or 0.0) <= 0:
                 say("stopped", seconds)
-    for plan in plans_of(work.cells, work.checks, work.settings, ""):
+    for plan in plans_of(notebook.cells, notebook.checks, notebook.settings, ""):
         name = plan.check.task.id
-        if name not in job.without and job.task in ("", name):
+        if name not in request.without and request.task in ("", name):
             runner.slow = 0
             trial = tried(plan, runner.ran)
             # The check holds functions, which do not travel: the other side has it.
@@ -315,15 +273,7 @@ def _try_tasks(say: Callable[..., None], job: Job) -> None:
 
 
 class HomeRunner:
-    """Runs programs in this process: for a learner's own code on the learner's own machine, and for nothing else.
-
-    Args:
-        announce: Is told of each program the task that it belongs to, and the seconds that it may run, before it does.
-
-    Attributes:
-        names: The names that the notebook's cells have defined.
-        slow: How many programs of a task did not come to an end in their time.
-    """
+    """Runs programs in this process, after ``announce`` was told the task and the seconds that each may take."""
 
     def __init__(self, announce: Callable[[str, float], None]) -> None:
         self.announce = announce
@@ -361,9 +311,9 @@ class HomeRunner:
             both = agreed(outcomes[: len(plan.cases)], outcomes[len(plan.cases) :])
             passes = False
             if judged:
-                drawn = questions_at_home(variant)
+                task_questions = questions_at_home(variant)
                 student = LocalStudent(variant, function, {task.id: variant}, clock)
-                passes = judge(variant, student, task_questions=drawn, names=False).verdict == "pass"
+                passes = judge(variant, student, task_questions=task_questions, names=False).verdict == "pass"
         except TimeIsUp:
             return None
         finally:

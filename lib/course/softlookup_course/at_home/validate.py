@@ -45,21 +45,7 @@ FORMAT = "softlookup-check-1"
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """What one check said.
-
-    Attributes:
-        task: The task's id.
-        verdict: pass, partial, wrong, blank, error, timeout or stopped.
-        points: What was earned.
-        max: What could be earned.
-        message: Words for the student.
-        title: The task's title; empty where no task of that id is known.
-        mistakes: What the known mistakes are called that the answer equals.
-        cases: What the cases are called, each with what it came to.
-        inputs: The inputs of the case that is shown, a line for each, where the mistake has no name.
-        read: The sections to read, relative to the book's first page.
-        help: How many steps of help were asked for.
-    """
+    """What one check said: points, words for the student, mistakes, cases with what each came to, sections to read."""
 
     task: str
     verdict: str
@@ -73,7 +59,7 @@ class CheckOutcome:
     read: tuple[str, ...] = ()
     help: int = 0
 
-    def record(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The same as plain values, ready for JSON: what a verdict shows, and no more of the right answer."""
         return {
             "id": self.task,
@@ -92,14 +78,7 @@ class CheckOutcome:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What a notebook comes to.
-
-    Attributes:
-        notebook: The notebook as it is graded, with the outputs of this run.
-        outcomes: One for each check, in the order of the notebook.
-        remarks: What of the notebook does not count, or was found elsewhere than expected: sentences for the student.
-        written: Points of the answers that a person grades, by task.
-    """
+    """What a notebook comes to: verdicts, remarks on what does not count, points that a person grades, by task."""
 
     notebook: NotebookNode
     outcomes: list[CheckOutcome]
@@ -117,21 +96,18 @@ class Rehearsal:
         return sum(outcome.max for outcome in self.outcomes)
 
     @property
-    def right(self) -> int:
+    def pass_count(self) -> int:
         """How many tasks are right."""
         return sum(outcome.verdict == "pass" for outcome in self.outcomes)
 
-    def record(self, notebook: str) -> dict[str, Any]:
-        """What ``softlookup check --json`` prints for a file's name: plain values.
-
-        A field that is there stays while ``FORMAT`` does; others may come.
-        """
+    def to_json(self, notebook: str) -> dict[str, Any]:
+        """What ``softlookup check --json`` prints; fields may come, and none goes while ``FORMAT`` stays."""
         return {
             "format": FORMAT,
             "notebook": notebook,
             "points": round(self.points, 4),
             "max": round(self.max, 4),
-            "tasks": [outcome.record() for outcome in self.outcomes],
+            "tasks": [outcome.to_json() for outcome in self.outcomes],
             "written": dict(self.written),
             "remarks": list(self.remarks),
         }
@@ -140,17 +116,11 @@ class Rehearsal:
 def rehearse(
     path: Path,
     timeout_s: float = 60.0,
-    done: Callable[[int, int], None] = lambda number, total: None,
+    done: Callable[[int, int], None] = lambda index, total: None,
     catalogue: Catalogue | None = None,
     task: str = "",
 ) -> Rehearsal:
-    """Run in a fresh kernel what of a notebook counts, on past errors, and gather and keep the verdicts.
-
-    The notebook is not changed; what was found is kept in a file beside it. A cell that runs longer than ``timeout_s``
-    seconds is interrupted. ``done`` is called after each code cell with how many have run and how many there are. A
-    ``task`` stops the run at its check, and has its verdict alone. Without a catalogue it is that of this process.
-    BadNotebook if the file is not a notebook, or does not ask the task.
-    """
+    """Run in a fresh kernel what of a notebook counts, or up to one ``task``'s check, and keep the verdicts."""
     catalogue = catalogue or here()
     rebuilt = rebuilt_at(path, catalogue)
     notebook = rebuilt.notebook
@@ -159,16 +129,13 @@ def rehearse(
     execute(notebook, path.resolve().parent, timeout_s, done)
     every = outcomes_in(notebook, catalogue, task, at)
     remarks = [*rebuilt.remarks, *filter(None, [keep(path.resolve().parent, judged(every, rebuilt.answers))])]
-    shown = every[-1:] if task else every
+    outcomes = every[-1:] if task else every
     by_hand = [] if task else [cell for cell in notebook.cells if is_solution(cell) and is_graded(cell)]
-    return Rehearsal(notebook, shown, tuple(remarks), {task_id(grade_id(cell)): worth(cell) for cell in by_hand})
+    return Rehearsal(notebook, outcomes, tuple(remarks), {task_id(grade_id(cell)): worth(cell) for cell in by_hand})
 
 
 def check_of(notebook: NotebookNode, task: str, name: str, catalogue: Catalogue) -> tuple[int, int]:
-    """Where the check of a task stands in a notebook, as ``rebuilt_at`` gives it, and which variant it asks for.
-
-    BadNotebook, with the file's name, if the notebook does not ask the task.
-    """
+    """Where the check of a task stands in a notebook, and which variant it asks for; BadNotebook if nowhere."""
     for at, cell in enumerate(notebook.cells):
         check = released_check(cell, catalogue)
         if check is not None and check.task.id == task:
@@ -179,10 +146,7 @@ def check_of(notebook: NotebookNode, task: str, name: str, catalogue: Catalogue)
 
 
 def judged(outcomes: Iterable[CheckOutcome], answers: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """What is to be kept of some verdicts: those on answers that were judged.
-
-    ``answers`` are the answers' sources as they stand in the student's notebook, by grade_id.
-    """
+    """What is to be kept of verdicts on ``answers``, whose sources are given by grade_id."""
     now = datetime.now().astimezone()
     hashes = {task_id(name): text_hash(source) for name, source in answers.items()}
     return {
@@ -193,10 +157,7 @@ def judged(outcomes: Iterable[CheckOutcome], answers: Mapping[str, str]) -> dict
 
 
 def rebuilt_at(path: Path, catalogue: Catalogue | None = None) -> Rebuilt:
-    """A notebook as it is graded, and what is to be said about it; as it stands where it checks no known task.
-
-    BadNotebook if the file is not a notebook.
-    """
+    """A notebook as it is graded, with remarks; as it stands where it checks no known task."""
     raw = read_file(path)
     release = as_released(cells_in(raw, path.name), path, catalogue or here())
     if release is None:
@@ -205,9 +166,9 @@ def rebuilt_at(path: Path, catalogue: Catalogue | None = None) -> Rebuilt:
         return Rebuilt(notebook, (), frozenset(), answers)
     rebuilt = rebuild(release, raw, path.name)
     remarks = [*rebuilt.remarks, *_imported(rebuilt.notebook)]
-    named = re.match(r"\d\d(?=_)", path.stem)
+    name_match = re.match(r"\d\d(?=_)", path.stem)
     holds = next((grade_id(cell)[:2] for cell in release.cells if is_solution(cell)), "")
-    if named and holds and named[0] != holds:
+    if name_match and holds and name_match[0] != holds:
         remarks.insert(
             0, f"The file is called {path.name} and holds the notebook of chapter {holds}: hand it in for that one."
         )
@@ -266,10 +227,7 @@ def execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Callab
 
 
 def outcomes_in(notebook: NotebookNode, catalogue: Catalogue, task: str = "", at: int = -1) -> list[CheckOutcome]:
-    """What the checks of a rebuilt notebook that was run say, in the notebook's order.
-
-    That of ``task``, which stands ``at`` a cell and need not be marked as a check, comes last.
-    """
+    """What the checks of a notebook that was run say; that of ``task``, which stands ``at`` a cell, comes last."""
     errors = {task_id(grade_id(cell)): error_of(cell) for cell in notebook.cells if is_solution(cell)}
     checks = [pair for pair in verdict_cells(notebook) if pair[0] != task]
     checks += [(task, notebook.cells[at])] if task else []
@@ -278,23 +236,23 @@ def outcomes_in(notebook: NotebookNode, catalogue: Catalogue, task: str = "", at
 
 def _outcome(task: str, cell: NotebookNode, answer_error: str | None, catalogue: Catalogue) -> CheckOutcome:
     """What a check's cell says, once it was run; the answer's own cell may have ended with an error."""
-    record = verdict_of(cell)
+    verdict_record = verdict_of(cell)
     best = worth(cell)
-    if record is not None:
-        usual = float(record["max"])
+    if verdict_record is not None:
+        usual = float(verdict_record["max"])
         best = best if is_graded(cell) else usual  # a course may give other points than the check knows of
-        points = round(best * float(record["points"]) / usual, 4) if usual else 0.0
-        more = {key: _lines(record.get(key)) for key in ("inputs", "read")}
-        every = [] if record["verdict"] == "blank" else _list(record.get("cases"))
+        points = round(best * float(verdict_record["points"]) / usual, 4) if usual else 0.0
+        more = {key: _lines(verdict_record.get(key)) for key in ("inputs", "read")}
+        every = [] if verdict_record["verdict"] == "blank" else _list(verdict_record.get("cases"))
         cases = tuple((case[0], case[1]) for case in map(_lines, every) if len(case) == 2)
         return CheckOutcome(
             task,
-            record["verdict"],
+            verdict_record["verdict"],
             points,
             best,
-            record["message"],
-            str(record.get("title", "")),
-            tuple(record["diagnosis"]),
+            verdict_record["message"],
+            str(verdict_record.get("title", "")),
+            tuple(verdict_record["diagnosis"]),
             cases,
             help=help_of([cell]).get(task, 0),
             **more,

@@ -42,25 +42,25 @@ def tasks(task_id: str | None, as_json: bool, test: bool, folder: Path | None) -
 
     Of one TASK, its known mistakes and what students are told. Own tasks lie in the folder tasks of a course.
     """
-    from softlookup_judge.checking.catalogue import UnknownTask, catalogue_with, look
+    from softlookup_judge.checking.catalogue import UnknownTask, catalogue_with, find_own_tasks
     from softlookup_judge.data.own import FOLDER, read_tasks
 
     if folder is not None and not folder.is_dir():
         refuse(f"there is no folder {folder}")
     # Tasks are written before their course is released, so that no course's folder is asked for.
-    named = folder is not None or (default_course() / FOLDER).is_dir()
-    course_tasks = read_tasks((folder or default_course()) / FOLDER) if named else look(Path.cwd())
+    has_folder = folder is not None or (default_course() / FOLDER).is_dir()
+    course_tasks = read_tasks((folder or default_course()) / FOLDER) if has_folder else find_own_tasks(Path.cwd())
     catalogue = catalogue_with(course_tasks)
     if test:
-        _try_own_tasks(catalogue, course_tasks.place)
+        _try_own_tasks(catalogue, course_tasks.folder)
     try:
-        listed = catalogue.tasks() if task_id is None else [catalogue.task(task_id)]
+        chosen_tasks = catalogue.tasks() if task_id is None else [catalogue.task(task_id)]
     except UnknownTask as error:
         refuse(str(error))
     if as_json:
         from softlookup_course.in_page.packing import why_not
 
-        records = [{**task.summary(), "in_page": not why_not(task)} for task in listed]
+        records = [{**task.summary(), "in_page": not why_not(task)} for task in chosen_tasks]
         click.echo(json.dumps(records, indent=2, ensure_ascii=False))
         return
     from rich.table import Table
@@ -68,32 +68,32 @@ def tasks(task_id: str | None, as_json: bool, test: bool, folder: Path | None) -
     from softlookup_grader.reports.table import terminal
 
     if task_id is not None:
-        table = Table("known mistake", "what students are told", title=f"{listed[0].id}, {listed[0].title}")
-        for mistake in listed[0].mistakes:
+        table = Table("known mistake", "what students are told", title=f"{chosen_tasks[0].id}, {chosen_tasks[0].title}")
+        for mistake in chosen_tasks[0].mistakes:
             table.add_row(mistake.slug, mistake.says)
         terminal().print(table)
         return
     table = Table("id", "title", "points", "minutes", "difficulty", "known mistakes")
-    for task in listed:
+    for task in chosen_tasks:
         cells = (f"{task.points:g}", task.minutes, f"{task.difficulty} of 3", len(task.mistakes))
         table.add_row(task.id, task.title, *map(str, cells))
     terminal().print(table)
 
 
-def _try_own_tasks(catalogue: "Catalogue", place: str) -> NoReturn:
+def _try_own_tasks(catalogue: "Catalogue", folder: str) -> NoReturn:
     from softlookup_judge.authoring import read_solution
     from softlookup_judge.checking.trial import problems
     from softlookup_judge.data.own import FOLDER, OwnTasksError
 
     assignments = catalogue.course_tasks.assignments
-    listed = [task for number in sorted(assignments) for task in catalogue.own_tasks(number)]
-    if not listed:
-        refuse(f"there are no own tasks in {place}: they lie in the folder {FOLDER} of a course (--course)")
+    own_tasks = [task for chapter in sorted(assignments) for task in catalogue.own_tasks(chapter)]
+    if not own_tasks:
+        refuse(f"there are no own tasks in {folder}: they lie in the folder {FOLDER} of a course (--course)")
     root, failed = checkout(), 0
     for assignment in assignments.values():
         path = root / "solutions" / f"{assignment.name}.py"
         read_solution(path, catalogue=catalogue)  # refuses what students could not be given
-    for task in listed:
+    for task in own_tasks:
         sentences = problems(task)
         page = root / "book" / f"{task.page}.md"
         text = page.read_text(encoding="utf-8") if page.is_file() else ""

@@ -33,7 +33,6 @@ class _Name(click.ParamType):
 @click.option(
     "--data", type=EXISTING_FOLDER, help="training and int8: a folder of pairs; writer: of the training text."
 )
-@click.option("--figure", type=FILE, help="decoding: draw the cost of a step here.")
 @click.option(
     "--device",
     default="cpu",
@@ -53,7 +52,6 @@ def bench(
     answers: tuple[Path, ...],
     file: Path | None,
     data: Path | None,
-    figure: Path | None,
     device: str,
     weights: Path | None,
     peers: Path | None,
@@ -67,8 +65,6 @@ def bench(
     """
     if answers and name != "strangers":
         refuse(f"{answers[0]} goes with strangers, and not with {name}: leave it out")
-    if figure is not None and figure.suffix not in (".svg", ".png"):
-        refuse(f"{figure} ends in {figure.suffix!r}: name a file that ends in .svg or .png")
     if judge is not None:
         if name != "judges":
             refuse(f"--for goes with judges, and not with {name}: leave it out")
@@ -92,10 +88,6 @@ def bench(
         measured = benchmarks.run(name, options)
     except benchmarks.refusals(name) as missing:
         refuse(str(missing))
-    if figure is not None and name == "decoding":
-        from softlookup_course.figures.decoding import save_step_cost
-
-        save_step_cost(measured["steps"], figure)
     if file is not None:
         file.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
     if name == "strangers":
@@ -106,12 +98,12 @@ def bench(
 
 def _tell(judge: str, file: Path | None) -> None:
     """Print what a record of judges says of one peer; the committed one where no other is named."""
-    place = file or checkout() / "book" / "measured" / "judges.json"
-    if not place.is_file():
-        refuse(f"{place} is not there: run `softlookup bench judges --json FILE` first, and name that FILE")
+    path = file or checkout() / "book" / "measured" / "judges.json"
+    if not path.is_file():
+        refuse(f"{path} is not there: run `softlookup bench judges --json FILE` first, and name that FILE")
     try:
         click.echo(
-            beside("benchmarks.judges.issue").issue(json.loads(place.read_text(encoding="utf-8")), judge), nl=False
+            beside("benchmarks.judges.issue").issue(json.loads(path.read_text(encoding="utf-8")), judge), nl=False
         )
     except ValueError as wrong:
         refuse(str(wrong))
@@ -130,7 +122,7 @@ def _show_chapters(rows: dict[str, dict[str, Any]]) -> None:
     terminal().print(table)
 
 
-def _show_record(record: dict[str, Any]) -> None:
+def _show_record(measurement: dict[str, Any]) -> None:
     """Show a record's numbers and words as a table; lists are for the file."""
     from rich.table import Table
 
@@ -145,7 +137,7 @@ def _show_record(record: dict[str, Any]) -> None:
             elif not isinstance(value, list | tuple):
                 table.add_row(before + str(key), f"{value:.4g}" if isinstance(value, float) else str(value))
 
-    add(record, "")
+    add(measurement, "")
     terminal().print(table)
 
 

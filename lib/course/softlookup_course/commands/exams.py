@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from softlookup_course.exam import Sheet
 
 
-def drawn(
+def draw_sheets(
     seed: int,
     *,
     chapters: str | None,
@@ -21,11 +21,7 @@ def drawn(
     versions: str,
     folder: Path | None = None,
 ) -> "list[Sheet]":
-    """Draw one sheet, or one for each version; ExamError if there is no such sheet.
-
-    With a course's folder, the questions are on its chapters, and none is on a task that was left out there.
-    CourseError if the folder is no course.
-    """
+    """Draw a sheet for each version; with a course's folder, only on its chapters and the tasks it has kept."""
     from softlookup_course.exam import ExamError, draw_sheet, parse_chapters
 
     if chapters and route:
@@ -34,10 +30,10 @@ def drawn(
     if route:
         from softlookup_course.curriculum import ROUTES
 
-        requested = [number for number in ROUTES[route].chapters if 0 < number < 90]
+        requested = [chapter for chapter in ROUTES[route].chapters if 0 < chapter < 90]
     if folder is not None:
         taught, dropped = _of_course(folder)
-        requested = [number for number in requested or taught if number in taught]
+        requested = [chapter for chapter in requested or taught if chapter in taught]
         if not requested:
             raise ExamError(f"none of these chapters is in the course {folder}: it has {', '.join(map(str, taught))}")
         exclude = [*exclude, *(question for question in _about(dropped) if question not in (*include, *exclude))]
@@ -64,24 +60,22 @@ def _about(tasks: set[str]) -> list[str]:
     """The questions that expect a mistake known from one of these tasks."""
     from softlookup_course.exam.bank import QUESTIONS
 
-    return (
-        [question.id for question in QUESTIONS if tasks & {mistake.task for mistake in question.draw(0).expected}]
-        if tasks
-        else []
-    )
+    if not tasks:
+        return []
+    return [question.id for question in QUESTIONS if tasks & {mistake.task for mistake in question.draw(0).expected}]
 
 
-def show(sheet: "Sheet | None" = None, key_alone: bool = False) -> str:
+def show(exam_sheet: "Sheet | None" = None, key_alone: bool = False) -> str:
     """A sheet and its key as text; without a sheet, the list of all questions."""
     from softlookup_course.exam import key_markdown, sheet_markdown
     from softlookup_course.exam.bank import QUESTIONS
     from softlookup_course.exam.written import KIND_SAYS
 
-    if sheet is None:
+    if exam_sheet is None:
         rows = [
-            f"{question.id:32} {question.points:2} points {question.minutes:3} min  {KIND_SAYS[question.kind]}"
+            f"{question.id:32} {question.points:2} points {question.minutes:3} min  {KIND_SAYS[question.question_type]}"
             for question in QUESTIONS
         ]
         return "\n".join(rows)
-    key = key_markdown(sheet) + "\n"
-    return key if key_alone else f"{sheet_markdown(sheet)}\n---\n\n{key}"
+    key = key_markdown(exam_sheet) + "\n"
+    return key if key_alone else f"{sheet_markdown(exam_sheet)}\n---\n\n{key}"

@@ -101,15 +101,15 @@ def solutions(assignment: str, folder: Path | None, out: Path | None, early: boo
     show_notes(done.notes)
 
 
-def _write(content: bytes, file: str, place: Path, shown: Path, out: Path | None) -> Path:
+def _write(content: bytes, file: str, folder: Path, display_folder: Path, out: Path | None) -> Path:
     """Write a file; where it lies, as the instructor would name it."""
     from softlookup_grader.data.disk import atomic_write
 
-    atomic_write((out or place) / file, content)
+    atomic_write((out or folder) / file, content)
     if out is None:  # what a release of another form left there must not be handed out by mistake
         for ending in {".ipynb", ".zip"} - {Path(file).suffix}:
-            (place / file).with_suffix(ending).unlink(missing_ok=True)
-    return (out or shown) / file
+            (folder / file).with_suffix(ending).unlink(missing_ok=True)
+    return (out or display_folder) / file
 
 
 def _students(count: int) -> str:

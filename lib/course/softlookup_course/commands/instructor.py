@@ -96,7 +96,7 @@ def exam(seed: int | None, listing: bool, edited: Path | None, out: Path | None,
 
     The same seed gives the same sheet. All sums can be done by hand.
     """
-    from softlookup_course.commands.exams import drawn, show
+    from softlookup_course.commands.exams import draw_sheets, show
     from softlookup_course.exam import ExamError, write_exam, write_page
 
     try:
@@ -109,11 +109,11 @@ def exam(seed: int | None, listing: bool, edited: Path | None, out: Path | None,
             raise click.UsageError("Missing option '--seed'")
         else:
             key_alone = options.pop("key_alone")
-            sheets = drawn(seed, **options)
+            sheets = draw_sheets(seed, **options)
             if out is None:
-                click.echo("\n".join(show(sheet, key_alone) for sheet in sheets), nl=False)
+                click.echo("\n".join(show(exam_sheet, key_alone) for exam_sheet in sheets), nl=False)
                 return
-            pages = [path for sheet in sheets for path in write_exam(sheet, out)]
+            pages = [path for exam_sheet in sheets for path in write_exam(exam_sheet, out)]
         for path in (*pages, *as_pdf(pages)):
             click.echo(f"wrote {path}")
     except (ExamError, FileNotFoundError, ValueError) as error:

@@ -21,14 +21,7 @@ _WAYS = "name a file, a notebook such as 04_one_head or 04, or a task such as 04
 
 @dataclass(frozen=True)
 class Meant:
-    """What a student means.
-
-    Attributes:
-        notebook: The file, which need not be a notebook.
-        task: The task in it; empty where the whole notebook is meant.
-        catalogue: The tasks that are known beside it.
-        searched: Whether it was looked for, so that it is worth saying which file it is.
-    """
+    """The notebook (any file) and task that a student means; ``searched`` if it is worth saying which file it is."""
 
     notebook: Path
     task: str
@@ -41,13 +34,8 @@ NAMED = click.argument("names", nargs=-1, metavar="[NOTEBOOK] [TASK]")
 
 
 def meant(names: tuple[str, ...]) -> Meant:
-    """The notebook and the task that some words name, in either order.
-
-    A notebook is named by its path, its folder, its name (04_one_head) or its chapter (04); a task (04.scale) names
-    its notebook, too. What is no path is looked for in the places of ``places``. Without a word it is the notebook that
-    was saved last.
-    """
-    from softlookup_judge.checking.catalogue import UnknownTask, catalogue_with, look
+    """The notebook and the task that some words name, in either order; without a word, the notebook saved last."""
+    from softlookup_judge.checking.catalogue import UnknownTask, catalogue_with, find_own_tasks
 
     paths = [name for name in names if not _TASK.fullmatch(name) or Path(name).is_file()]
     tasks = [match for name in names if name not in paths and (match := _TASK.fullmatch(name))]
@@ -58,7 +46,7 @@ def meant(names: tuple[str, ...]) -> Meant:
     searched = path is None or bool(paths) and str(path) != paths[0]
     if path is None:
         path = _of_chapter(int(task[:2]))
-    catalogue = catalogue_with(look(path.resolve().parent if path else Path.cwd()))
+    catalogue = catalogue_with(find_own_tasks(path.resolve().parent if path else Path.cwd()))
     if task:
         try:
             catalogue.task(task)
@@ -69,7 +57,7 @@ def meant(names: tuple[str, ...]) -> Meant:
     return Meant(path, task, catalogue, searched)
 
 
-def places() -> list[Path]:
+def search_folders() -> list[Path]:
     """Where notebooks are looked for: in the current folder, its my_work, and that of the checkout around it."""
     from softlookup_course.progress.workplace import WORK, notebooks_folder
     from softlookup_judge.authoring import find_root
@@ -80,31 +68,28 @@ def places() -> list[Path]:
     everywhere = [*around, here, here / WORK]
     with contextlib.suppress(FileNotFoundError):
         everywhere.append(notebooks_folder(Path(find_root())))
-    return list(dict.fromkeys(place for place in everywhere if place.is_dir()))
+    return list(dict.fromkeys(folder for folder in everywhere if folder.is_dir()))
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """A file's name for the terminal, from the current folder on."""
     from softlookup_command.plain_text import one_line
 
     return one_line(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
 
 
-def notebooks_in(place: Path) -> list[Path]:
+def notebooks_in(folder: Path) -> list[Path]:
     """The notebooks of a folder, each in a folder of its own name, or side by side."""
-    inside = (file for file in place.glob("[0-9][0-9]_*/[0-9][0-9]_*.ipynb") if file.stem == file.parent.name)
-    return sorted([*inside, *place.glob("[0-9][0-9]_*.ipynb")])
+    inside = (file for file in folder.glob("[0-9][0-9]_*/[0-9][0-9]_*.ipynb") if file.stem == file.parent.name)
+    return sorted([*inside, *folder.glob("[0-9][0-9]_*.ipynb")])
 
 
 def folder_meant(names: tuple[str, ...]) -> Path | None:
-    """The folder of notebooks that some words name, None where they name one notebook.
-
-    Without a word it is the first place that holds any.
-    """
+    """The folder that some words name, None where they name a notebook; without a word, the first with notebooks."""
     if names:
         folder = Path(names[0])
         return folder if len(names) == 1 and folder.is_dir() and not _own(folder).is_file() else None
-    return next((place for place in places() if notebooks_in(place)), Path.cwd())
+    return next((candidate for candidate in search_folders() if notebooks_in(candidate)), Path.cwd())
 
 
 def _own(folder: Path) -> Path:
@@ -130,8 +115,8 @@ def _file(name: str) -> Path:
         refuse(f"{name} is neither a notebook nor a task{_like(name)}: {_WAYS}")
     if chapter[2] is None:
         return _of_chapter(int(chapter[1])) or refuse(f"there is no notebook of chapter {name} in {_there()}: {_WAYS}")
-    for place in places():
-        for file in notebooks_in(place):
+    for folder in search_folders():
+        for file in notebooks_in(folder):
             if file.stem == bare:
                 return file
     like = _of_chapter(int(chapter[1]))
@@ -148,19 +133,19 @@ def _like(name: str) -> str:
     return ""
 
 
-def _of_chapter(number: int) -> Path | None:
+def _of_chapter(chapter: int) -> Path | None:
     from softlookup_course.progress.reading import notebook_of
 
-    return next(filter(None, (notebook_of(place, number) for place in places())), None)
+    return next(filter(None, (notebook_of(folder, chapter) for folder in search_folders())), None)
 
 
 def _saved_last() -> Path:
     """The notebook that was saved last, in the first place that holds any."""
-    for place in places():
-        if files := notebooks_in(place):
+    for folder in search_folders():
+        if files := notebooks_in(folder):
             return max(files, key=lambda file: file.stat().st_mtime)
     refuse(f"there is no notebook in {_there()}: {_WAYS}")
 
 
 def _there() -> str:
-    return " or in ".join(map(str, places()))
+    return " or in ".join(map(str, search_folders()))

@@ -10,15 +10,15 @@ from softlookup_course.commands.shared import checkout
 
 def live_figures(page: str) -> list[bytes]:
     """Pictures (PNG) of the interactive figures of a page of the built book; none without Chromium or a built book."""
-    shown = checkout() / "_build" / "html" / "book" / f"{page}.html"
+    path = checkout() / "_build" / "html" / "book" / f"{page}.html"
     from softlookup_course.browser import NoBrowser, chromium, opened, settle
 
-    if not shown.is_file():
+    if not path.is_file():
         return []
     try:
         with chromium() as browser:
             view = browser.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=2)
-            opened(view, shown.as_uri())
+            opened(view, path.as_uri())
             settle(view)
             return [area.screenshot() for area in view.locator(".widget-area").all()]
     except NoBrowser:
@@ -26,13 +26,10 @@ def live_figures(page: str) -> list[bytes]:
 
 
 def as_pdf(pages: Iterable[Path], query: str = "") -> list[Path]:
-    """Print pages beside themselves, without a browser's header and footer; files that are not HTML are left out.
-
-    Without Chromium say what to do, and print none. ``query`` is put behind a page's address, such as ``?print-pdf``.
-    """
+    """Print HTML pages beside themselves; ``query`` goes behind the address. Without Chromium say what to do."""
     from softlookup_course.browser import NoBrowser, chromium, opened
 
-    made = []
+    pdfs = []
     try:
         with chromium() as browser:
             page = browser.new_page()
@@ -42,7 +39,7 @@ def as_pdf(pages: Iterable[Path], query: str = "") -> list[Path]:
                     page.evaluate("globalThis.fitted ?? globalThis.MathJax?.startup?.promise")
                     target = path.with_suffix(".pdf")
                     page.pdf(path=str(target), prefer_css_page_size=True, print_background=True)
-                    made.append(target)
+                    pdfs.append(target)
     except NoBrowser:
         click.echo("note: no PDF was made, since Chromium or playwright is missing: print the page in a browser")
-    return made
+    return pdfs

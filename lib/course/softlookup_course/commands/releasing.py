@@ -50,10 +50,7 @@ def release_into(
     assistants: str | None = None,
     class_later: bool = False,
 ) -> None:
-    """Release assignments of a checkout into a course's folder, which is made if it is not there.
-
-    Everything is made first and then written all together: what is refused has changed nothing.
-    """
+    """Release assignments into a course's folder; all is made before anything is written."""
     from softlookup_grader import Course, new_course
     from softlookup_grader.course.releasing import Released
     from softlookup_judge.authoring import with_own
@@ -96,15 +93,15 @@ def release_into(
             "'softlookup students', and release again with --per-student"
         )
     try:
-        places = addresses(root, folder)
+        course_addresses = addresses(root, folder)
     except BadSetting as error:
         refuse(str(error))
-    make = partial(_made, root, catalogue, places)
-    made = {name: make(name, secret, choices[name]) for name in names}
+    make = partial(_made, root, catalogue, course_addresses)
+    notebooks = {name: make(name, secret, choices[name]) for name in names}
     replaced: dict[Path, bytes] = {}
     says: dict[str, list[str]] = {name: [] for name in names}
     for name in names:
-        changed = released.changed(name, made[name])
+        changed = released.changed(name, notebooks[name])
         if changed and not force:
             more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
             click.echo(
@@ -112,35 +109,35 @@ def release_into(
                 f"'nbgrader generate_assignment {name} --force' releases it as it stands; "
                 f"'softlookup release {name} --force' replaces it and keeps a copy."
             )
-            del made[name]
+            del notebooks[name]
         elif changed:
             path, content = released.copy_of(name)
             replaced[path] = content
             says[name].append(f"a copy of the changed source of {name}: {path}")
-    if not made:
+    if not notebooks:
         return
     sources = {
         name: _source(course, catalogue, name, notebook, choices[name], assistants, says[name])
-        for name, notebook in made.items()
+        for name, notebook in notebooks.items()
     }
-    for name in [name for name in made if choices[name].per_student]:
+    for name in [name for name in notebooks if choices[name].per_student]:
         own_notebooks = {student: make(name, str(secret), choices[name], student) for student in students}
         sources[name] = replace(sources[name], released=_personal(course, name, str(secret), own_notebooks))
         says[name].append(_how_many(len(students), folder / "release" / name, class_later))
-    for name, notebook in made.items():
-        released.note(name, notebook, choices[name], secret, places["book"])
-    before = {name: _handed_out(course, name) for name in made}
+    for name, notebook in notebooks.items():
+        released.record_release(name, notebook, choices[name], secret, course_addresses["book"])
+    before = {name: _handed_out(course, name) for name in notebooks}
     course = course if is_course else new_course(folder, root / "nbgrader_config.py")
     course.release(sources, {**replaced, **released.content()})
-    for name in made:
+    for name in notebooks:
         left_out = f" (without {', '.join(choices[name].drop)})" if choices[name].drop else ""
         click.echo(f"released {name}: {folder / 'release' / name / (name + '.ipynb')}{left_out}")
         for sentence in says[name]:
             click.echo(sentence)
         if (course.root / ".grading" / name).is_dir() and _handed_out(course, name) != before[name]:
             click.echo(f"{name} is not what was graded any more: 'softlookup grade {name}' grades the class again")
-    _say_help(choices[name].last_help for name in made)
-    if not places["book"]:
+    _say_help(choices[name].last_help for name in notebooks)
+    if not course_addresses["book"]:
         click.echo(
             "note: links to the book lead to ../../_build/html, which students have who work in a clone with a built "
             "book (make lab). For others, set book under sphinx: config: softlookup_launch, in the _config.yml of the "
@@ -222,7 +219,7 @@ def _source(
 def _made(
     root: Path,
     catalogue: "Catalogue",
-    places: Mapping[str, str],
+    course_addresses: Mapping[str, str],
     name: str,
     secret: str | None,
     choices: "Choices",
@@ -232,7 +229,9 @@ def _made(
     from softlookup_judge.authoring.choosing import BadChoice, choose
 
     variants = draw_variants(secret, student, catalogue)
-    notebook = read_solution(root / "solutions" / f"{name}.py", variants, choices.last_help, catalogue, places)
+    notebook = read_solution(
+        root / "solutions" / f"{name}.py", variants, choices.last_help, catalogue, course_addresses
+    )
     try:
         return choose(notebook, choices.drop, choices.points)
     except BadChoice as error:
@@ -271,9 +270,9 @@ def _chosen(
     before = Choices() if all_tasks else released.choices(name)
     chapter = name.partition("_")[0]
     chapter_tasks = tuple(task for task in drop if task.partition(".")[0] == chapter)
-    worth = {task: number for task, number in points.items() if task.partition(".")[0] == chapter}
+    worth = {task: value for task, value in points.items() if task.partition(".")[0] == chapter}
     left_out = tuple(task for task in dict.fromkeys((*before.drop, *chapter_tasks)) if task not in worth)
-    chosen_points = {task: number for task, number in {**before.points, **worth}.items() if task not in left_out}
+    chosen_points = {task: value for task, value in {**before.points, **worth}.items() if task not in left_out}
     if last_help is None and name in released.assignments:
         step = released.choices(name).last_help
     else:
@@ -288,12 +287,12 @@ def _chosen(
 def _points(words: Sequence[str]) -> dict[str, float]:
     """``04.head=6`` as a task and its points."""
     task_points = {}
-    for word in words:
-        task, sign, number = word.partition("=")
+    for option in words:
+        task, sign, value = option.partition("=")
         try:
-            task_points[task] = float(number)
+            task_points[task] = float(value)
         except ValueError:
             sign = ""
         if not sign:
-            refuse(f"--points takes TASK=NUMBER, such as 04.head=6, and got {word}")
+            refuse(f"--points takes TASK=NUMBER, such as 04.head=6, and got {option}")
     return task_points

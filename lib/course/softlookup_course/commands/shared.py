@@ -23,10 +23,7 @@ def checkout() -> Path:
 
 
 def beside(name: str) -> ModuleType:
-    """Import a module that a checkout has beside the library: one of ``benchmarks`` or ``attacks``.
-
-    Nothing else puts the checkout on Python's path. First in it, since other packages install folders of such names.
-    """
+    """Import ``benchmarks`` or ``attacks`` from the checkout, before other packages' folders of such names."""
     from softlookup_judge.authoring.build import NoCheckout, find_root
 
     package = name.partition(".")[0]

@@ -11,7 +11,7 @@ import click
 
 from softlookup_command.shared import EXISTING_FOLDER, FILE, refuse
 from softlookup_course.commands import quizzing
-from softlookup_course.commands.meant import NAMED, Meant, folder_meant, meant, shown
+from softlookup_course.commands.meant import NAMED, Meant, display_path, folder_meant, meant
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -64,21 +64,21 @@ def check(names: tuple[str, ...], timeout: float, as_json: bool) -> None:
     from softlookup_course.at_home.validate import rehearse
     from softlookup_judge.data.result import HEADLINES
 
-    def step(number: int, total: int) -> None:
+    def step(index: int, total: int) -> None:
         if sys.stderr.isatty():
-            click.echo(f"\rcell {number} of {total} ", nl=number == total, err=True)
+            click.echo(f"\rcell {index} of {total} ", nl=index == total, err=True)
 
     target = meant(names)
     if target.searched and not as_json:
-        click.echo(f"{shown(target.notebook)}:")
+        click.echo(f"{display_path(target.notebook)}:")
     rehearsal = rehearse(target.notebook, timeout, step, target.catalogue, target.task)
     outcomes = rehearsal.outcomes
     if not outcomes:
         refuse(f"{target.notebook.name} ran, but it contains no checks: is it one of the course's notebooks?")
-    right = rehearsal.right
+    pass_count = rehearsal.pass_count
     if as_json:
-        click.echo(json.dumps(rehearsal.record(str(target.notebook)), indent=1))
-        raise SystemExit(0 if right == len(outcomes) else 1)
+        click.echo(json.dumps(rehearsal.to_json(str(target.notebook)), indent=1))
+        raise SystemExit(0 if pass_count == len(outcomes) else 1)
     blank = [outcome.task for outcome in outcomes if outcome.verdict == "blank"]
     for outcome in outcomes:
         if outcome.verdict == "blank":
@@ -94,8 +94,10 @@ def check(names: tuple[str, ...], timeout: float, as_json: bool) -> None:
         worth = sum(rehearsal.written.values())
         click.echo(f"a person grades {', '.join(rehearsal.written)} ({worth:g} points)")
     if not target.task:
-        click.echo(f"total: {rehearsal.points:g} of {rehearsal.max:g} points, {right} of {len(outcomes)} tasks right")
-    raise SystemExit(0 if right == len(outcomes) else 1)
+        click.echo(
+            f"total: {rehearsal.points:g} of {rehearsal.max:g} points, {pass_count} of {len(outcomes)} tasks right"
+        )
+    raise SystemExit(0 if pass_count == len(outcomes) else 1)
 
 
 @click.command()
@@ -116,7 +118,7 @@ def hint(names: tuple[str, ...], as_json: bool, timeout: float) -> None:
     step = hint_at_home(target.notebook, target.task or _in_need(target), target.catalogue, timeout)
     if step.remark:
         click.echo(f"note: {step.remark}", err=True)
-    click.echo(json.dumps(step.record(str(target.notebook)), indent=1) if as_json else step.text())
+    click.echo(json.dumps(step.to_json(str(target.notebook)), indent=1) if as_json else step.text())
 
 
 def _in_need(target: Meant) -> str:
@@ -155,8 +157,8 @@ def progress(names: tuple[str, ...], file: Path | None, run: bool, timeout: floa
         if sys.stderr.isatty():
             click.echo(f"running {name} …", err=True)
 
-    place = folder_meant(names)
-    if place is None:
+    folder = folder_meant(names)
+    if folder is None:
         target = meant(names)
         if file is not None:
             refuse("--json writes the record of all notebooks of a folder: leave the notebook out")
@@ -164,23 +166,23 @@ def progress(names: tuple[str, ...], file: Path | None, run: bool, timeout: floa
             rehearse(target.notebook, timeout, catalogue=target.catalogue, task=target.task)
         click.echo(chapter_as_text(read_file_of(target.notebook, target.catalogue), target.task), nl=False)
         return
-    handed_out = (*sorted(place.glob(f"*/{BAKED}")), *sorted(place.glob(BAKED)))
+    handed_out = (*sorted(folder.glob(f"*/{BAKED}")), *sorted(folder.glob(BAKED)))
     catalogue = catalogue_with(OwnTasks(baked=handed_out)) if handed_out else here()
     execute = (lambda path: rehearse(path, timeout, catalogue=catalogue).notebook) if run else None
-    chapters = read_folder(place, catalogue, execute, runs)
+    chapters = read_folder(folder, catalogue, execute, runs)
     if all(chapter.file is None for chapter in chapters):
-        message = f"there is no notebook of the course in {place}: name the folder that contains their folders"
+        message = f"there is no notebook of the course in {folder}: name the folder that contains their folders"
         raise click.ClickException(message)
-    record = as_json(chapters, datetime.now().astimezone())
+    report = as_json(chapters, datetime.now().astimezone())
     click.echo(as_text(chapters), nl=False)
     if file is not None:
-        file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        file.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
         click.echo(f"record: {file}")
     page = Path("book", "your_way.html")
     with contextlib.suppress(FileNotFoundError):
-        book = Path(find_root(place)).resolve() / "_build" / "html"
+        book = Path(find_root(folder)).resolve() / "_build" / "html"
         if (book / page).is_file():
-            (book / SCRIPT).write_text(as_script(record), encoding="ascii")
+            (book / SCRIPT).write_text(as_script(report), encoding="ascii")
             click.echo(f"page:   {book / page}")
 
 

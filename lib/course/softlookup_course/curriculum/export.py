@@ -25,10 +25,7 @@ CELL_SECONDS = 240
 
 
 def executed(file: Path, root: Path) -> NotebookNode:
-    """A page with its outputs: from the book's last build, if its cells and all that they used are the same.
-
-    A cell that fails is a RuntimeError that names the page.
-    """
+    """A page with its outputs, from the book's last build if they still hold; RuntimeError if a cell fails."""
     from myst_nb.core.read import read_myst_markdown_notebook
 
     notebook = read_myst_markdown_notebook(file.read_text(encoding="utf-8"), path=str(file))
@@ -89,25 +86,19 @@ Pictures = Callable[[str], Sequence[bytes]]
 def write_slides(
     chapters: Iterable[int], folder: Path, root: Path | None = None, live: Pictures = lambda page: ()
 ) -> Iterable[Path]:
-    """Write the slides of chapters, all if none is given, into a folder, each as HTML and as the notebook behind it.
-
-    Each file is given when it is written. The folder is made if it is not there; MathJax and reveal.js are copied into
-    it. ``root`` is the checkout; the one of the current folder if None. ``live`` gives pictures of a page's interactive
-    figures; none leaves a sentence in their place. A chapter that there is not is a PageError that lists those that
-    there are; without MathJax or reveal.js it is a FileNotFoundError that says what fetches them.
-    """
+    """Write the slides of chapters (all if none is given) as HTML and notebooks; ``live`` pictures a page's figures."""
     root = root or checkout()
     files = chapter_files(root / "book")
     numbers = list(chapters) or list(files)
-    strange = [number for number in numbers if number not in files]
+    strange = [chapter for chapter in numbers if chapter not in files]
     if strange:
         raise PageError(f"there is no chapter {', '.join(map(str, strange))}: choose from {', '.join(map(str, files))}")
     copy_mathjax(folder / "mathjax", root)
     copy_parts(vendored(Path("reveal.js"), REVEAL_PARTS[0], root), REVEAL_PARTS, folder / "reveal")
-    for number in numbers:
-        name = files[number].stem
-        made = slides_notebook(executed(files[number], root), name, live(name))
-        for ending, text in ((".ipynb", nbformat.writes(made) + "\n"), (".html", as_html(made))):
+    for chapter in numbers:
+        name = files[chapter].stem
+        notebook = slides_notebook(executed(files[chapter], root), name, live(name))
+        for ending, text in ((".ipynb", nbformat.writes(notebook) + "\n"), (".html", as_html(notebook))):
             path = folder / f"{name}{ending}"
             path.write_text(text, encoding="utf-8")
             yield path

@@ -31,14 +31,7 @@ NAMES: dict[int, str] = {
 
 @dataclass(frozen=True)
 class Edge:
-    """One chapter needs another.
-
-    Attributes:
-        chapter: The one that needs.
-        needs: The one that is needed.
-        why: What is taken from it.
-        strict: Whether the chapter cannot be followed without it; else it only helps.
-    """
+    """One chapter needs another: ``why``, and ``strict`` if it cannot be followed without it."""
 
     chapter: int
     needs: int
@@ -114,10 +107,7 @@ EDGES: tuple[Edge, ...] = (
 
 
 def needed(chapter: int, *, strict: bool = True) -> frozenset[int]:
-    """All chapters that come before one, at any distance: if ``strict``, only what it cannot be followed without.
-
-    Else also what helps. A chapter that there is not is a KeyError that lists those that there are.
-    """
+    """All chapters that come before one: what it cannot be followed without; unless ``strict``, also what helps."""
     if chapter not in NAMES:
         raise KeyError(f"no chapter {chapter}; there are {', '.join(map(str, NAMES))}")
     chapters: set[int] = set()

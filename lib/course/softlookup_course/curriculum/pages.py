@@ -23,16 +23,9 @@ class PageError(ValueError):
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a chapter, with the smaller ones inside it.
+    """A section of a chapter, the smaller ones inside it included; ``minutes`` is its share of the reading time.
 
-    Attributes:
-        chapter: The chapter's number.
-        label: What links to it lead to; empty where it has none, and the page is linked to.
-        title: Its heading.
-        minutes: How long it takes to read: its share of the chapter's words, in whole minutes, rounded up.
-        figures: The interactive figures in it, by class name.
-        tasks: The graded tasks that it belongs to, in the order of the notebook. A task whose section stands on a side
-            page belongs to the first section that links there.
+    A task whose section stands on a side page belongs to the first section that links there.
     """
 
     chapter: int
@@ -45,15 +38,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A chapter's page.
-
-    Attributes:
-        chapter: Its number.
-        name: Its file, without the ending.
-        title: Its heading.
-        minutes: Its reading time, as it says.
-        sections: Its sections, without summary, questions and sources.
-    """
+    """A chapter's page, with the reading time that it states; summary, questions and sources are no sections."""
 
     chapter: int
     name: str
@@ -75,15 +60,12 @@ def chapter_files(book: Path) -> dict[int, Path]:
     files: dict[int, Path] = {}
     for file in sorted(book.glob("[0-9][0-9]_*.md")):
         files.setdefault(int(file.name[:2]), file)
-    return {number: file for number, file in files.items() if number != 14}
+    return {chapter: file for chapter, file in files.items() if chapter != 14}
 
 
 @cache
 def read_page(book: Path, chapter: int) -> Page:
-    """Read what a chapter's page, in the folder ``book``, says of itself.
-
-    PageError if there is no such page, or it says no reading time.
-    """
+    """Read what a chapter's page says of itself; PageError if there is none, or it says no reading time."""
     files = chapter_files(book)
     if chapter not in files:
         raise PageError(f"no page of chapter {chapter} in {book}; there are some of {', '.join(map(str, files))}")
@@ -102,11 +84,11 @@ def read_page(book: Path, chapter: int) -> Page:
     sections = []
     for part in parts:
         body = "\n".join(part.lines)
-        shown, opening = opening + body, ""
-        figures = tuple(name for name in sorted(imported) if re.search(rf"\b{name}\(", shown))
+        visible_text, opening = opening + body, ""
+        figures = tuple(name for name in sorted(imported) if re.search(rf"\b{name}\(", visible_text))
         belonging = tuple(task for task in STANDARD.tasks(chapter) if homes.get(task.id) is part)
-        share = ceil(minutes * _words(body) / words)
-        sections.append(Section(chapter, part.label, part.title, max(1, share), figures, belonging))
+        section_minutes = ceil(minutes * _words(body) / words)
+        sections.append(Section(chapter, part.label, part.title, max(1, section_minutes), figures, belonging))
     return Page(chapter, file.stem, title.title, minutes, tuple(sections))
 
 

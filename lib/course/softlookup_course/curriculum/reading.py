@@ -27,14 +27,7 @@ _MATERIAL = {"Choice", "Example", "LayerExample", "Learned", "Look", "Picture", 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a page asks of its reader.
-
-    Attributes:
-        words: Words of prose; a formula or a computed number counts as one.
-        code_lines: Lines of code that are shown.
-        pictures: Pictures.
-        live: Figures to operate.
-    """
+    """What a page asks of its reader; a formula or a computed number counts as one word."""
 
     words: int = 0
     code_lines: int = 0
@@ -50,8 +43,8 @@ class Reading:
 
     def __add__(self, other: "Reading") -> "Reading":
         """Both, one after the other."""
-        left, right = vars(self).values(), vars(other).values()
-        return Reading(*(a + b for a, b in zip(left, right, strict=True)))
+        first, second = vars(self).values(), vars(other).values()
+        return Reading(*(a + b for a, b in zip(first, second, strict=True)))
 
 
 def figures_to_operate(text: str) -> set[str]:
@@ -60,11 +53,7 @@ def figures_to_operate(text: str) -> set[str]:
 
 
 def reading(text: str) -> tuple[Reading, Reading]:
-    """Count a page's main line, and what stands in its folds (boxes and cells to open).
-
-    What no reader has to see (front matter, cells that are removed, code that only draws and is hidden at first) is in
-    neither.
-    """
+    """Count a page's main line, and what stands in its folds; what no reader has to see is in neither."""
     live = figures_to_operate(text)
     prose: dict[bool, list[str]] = {False: [], True: []}
     counted = {False: Reading(), True: Reading()}
@@ -73,8 +62,8 @@ def reading(text: str) -> tuple[Reading, Reading]:
     for line in re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.S).splitlines():
         fence = _FENCE.match(line)
         if open_fences and line.strip() == open_fences[-1][0]:
-            _, kind = open_fences.pop()
-            if kind == "code-cell" and cell is not None:
+            _, fence_type = open_fences.pop()
+            if fence_type == "code-cell" and cell is not None:
                 for folded, part in _cell(cell, live).items():
                     counted[folded] += part
             cell = None
@@ -85,7 +74,7 @@ def reading(text: str) -> tuple[Reading, Reading]:
         elif cell is not None:
             cell.append(line)
         else:
-            folded = any(kind == "dropdown" for _, kind in open_fences)
+            folded = any(fence_type == "dropdown" for _, fence_type in open_fences)
             prose[folded].append(line)
     for folded, lines in prose.items():
         words = len(_WORD.findall(_NO_WORDS.sub(" ", _ONE_WORD.sub(" x ", "\n".join(lines)))))
@@ -98,13 +87,13 @@ def _cell(lines: list[str], live: set[str]) -> dict[bool, Reading]:
     source = "\n".join(lines)
     match = _TAGS.search(source)
     tags = {tag.strip() for tag in match[1].split(",")} if match else set()
-    shown = Reading()
+    visible = Reading()
     if not {"remove-cell", "remove-output"} & tags:
         operated = sum(bool(re.search(rf"\b{name}\(", source)) for name in live)
-        shown = Reading(pictures=source.count("show("), live=operated)
+        visible = Reading(pictures=source.count("show("), live=operated)
     code = Reading(code_lines=sum(bool(line.strip()) and not line.startswith(":") for line in lines))
     if {"remove-cell", "remove-input", "hide-input"} & tags:  # hidden code draws and formats
-        return {False: shown}
+        return {False: visible}
     if "hide-cell" in tags:
-        return {True: shown + code}
-    return {False: shown + code}
+        return {True: visible + code}
+    return {False: visible + code}

@@ -6,16 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Route:
-    """A course made of chapters.
-
-    Attributes:
-        name: One word.
-        title: What it is called.
-        says: For whom it is, and what it ends with.
-        chapters: In the order in which they are taught.
-        only: Of these chapters, only the sections with these labels are taught in class.
-        without: Of these chapters, sections with these labels are left to readers.
-    """
+    """A course made of chapters; ``only`` and ``without`` pick sections by their labels for some of them."""
 
     name: str
     title: str

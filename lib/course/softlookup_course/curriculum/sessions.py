@@ -23,17 +23,9 @@ OUTSIDE = (0, 90)
 
 @dataclass(frozen=True)
 class Session:
-    """One meeting.
+    """One meeting of ``length`` minutes at most, counted from 1: what is taught, done in class and left for home."""
 
-    Attributes:
-        number: From 1.
-        length: How long it may take, in minutes.
-        sections: What is taught, in order.
-        tasks: What is done in class.
-        homework: What is left of the tasks of these sections.
-    """
-
-    number: int
+    index: int
     length: int
     sections: tuple[Section, ...]
     tasks: tuple[Task, ...]
@@ -63,9 +55,9 @@ def taught_minutes(section: Section) -> int:
 def taught_sections(route: Route, page: Page) -> tuple[Section, ...]:
     """The sections of a chapter that a route tells; a KeyError if it names one that the page does not have."""
     labels = {section.label for section in page.sections}
-    named = {*route.only.get(page.chapter, ()), *route.without.get(page.chapter, ())}
-    if named - labels:
-        raise KeyError(f"route {route.name}: {page.name} has no section {', '.join(sorted(named - labels))}")
+    route_labels = {*route.only.get(page.chapter, ()), *route.without.get(page.chapter, ())}
+    if route_labels - labels:
+        raise KeyError(f"route {route.name}: {page.name} has no section {', '.join(sorted(route_labels - labels))}")
     only = route.only.get(page.chapter, tuple(labels))
     left_out = route.without.get(page.chapter, ())
     return tuple(section for section in page.sections if section.label in only and section.label not in left_out)
@@ -74,22 +66,16 @@ def taught_sections(route: Route, page: Page) -> tuple[Section, ...]:
 def sessions(
     book: Path, route: Route, length: int, *, without: Collection[str] = (), apart: bool = False
 ) -> tuple[Session, ...]:
-    """Cut a route into sessions, none of which takes longer than ``length`` minutes.
+    """Cut a route into sessions of ``length`` minutes at most; a section that fits into none is a ValueError.
 
-    Sections keep the order of the pages and are never parted. A session takes as many as may be taught; tasks of these
-    sections then fill what is left, in the order of the notebook; the others are homework. A section that does not fit
-    into a session is a ValueError that names it.
-
-    Tasks in ``without`` are done neither in class nor at home. ``apart`` lets a chapter begin with a session where half
-    of the one before is taught already; what is left of that one is then for its tasks. ``book`` is the folder of the
-    book's pages.
+    Tasks fill what the taught sections leave; ``apart`` begins a chapter with a session where half is taught already.
     """
     limit = int(TOLD_SHARE * length)
     units = [
         section
-        for number in route.chapters
-        if number not in OUTSIDE
-        for section in taught_sections(route, read_page(book, number))
+        for chapter in route.chapters
+        if chapter not in OUTSIDE
+        for section in taught_sections(route, read_page(book, chapter))
     ]
     groups: list[list[Section]] = [[]]
     for section in units:
@@ -104,31 +90,31 @@ def sessions(
         if taught + taught_minutes(section) > limit or (apart and begins and taught > limit / 2):
             groups.append([])
         groups[-1].append(section)
-    return tuple(_session(number, length, tuple(group), without) for number, group in enumerate(groups, 1))
+    return tuple(_session(index, length, tuple(group), without) for index, group in enumerate(groups, 1))
 
 
-def _session(number: int, length: int, taught: tuple[Section, ...], without: Collection[str]) -> Session:
-    left = length - START_MINUTES - sum(map(taught_minutes, taught))
+def _session(index: int, length: int, taught: tuple[Section, ...], without: Collection[str]) -> Session:
+    remaining_minutes = length - START_MINUTES - sum(map(taught_minutes, taught))
     in_class, homework = [], []
     for section in taught:
         for task in section.tasks:
             if task.id in without:
                 continue
-            if task.minutes <= left:
+            if task.minutes <= remaining_minutes:
                 in_class.append(task)
-                left -= task.minutes
+                remaining_minutes -= task.minutes
             else:
                 homework.append(task)
-    return Session(number, length, taught, tuple(in_class), tuple(homework))
+    return Session(index, length, taught, tuple(in_class), tuple(homework))
 
 
 def at_home(book: Path, route: Route) -> tuple[Task, ...]:
     """The tasks of sections that the route does not tell: for those who want more."""
-    left = []
-    for number in route.chapters:
-        if number in OUTSIDE:
+    untaught = []
+    for chapter in route.chapters:
+        if chapter in OUTSIDE:
             continue
-        page = read_page(book, number)
+        page = read_page(book, chapter)
         taught = {task.id for section in taught_sections(route, page) for task in section.tasks}
-        left += [task for task in STANDARD.tasks(number) if task.id not in taught]
-    return tuple(left)
+        untaught += [task for task in STANDARD.tasks(chapter) if task.id not in taught]
+    return tuple(untaught)

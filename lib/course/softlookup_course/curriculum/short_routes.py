@@ -9,13 +9,7 @@ from softlookup_course.curriculum.tables import link_to
 
 
 class Stop(NamedTuple):
-    """A part of a route.
-
-    Attributes:
-        chapter: The chapter's number.
-        labels: Its sections.
-        after: What the reader can say after it.
-    """
+    """A part of a route: sections of a chapter, and what the reader can say ``after`` it."""
 
     chapter: int
     labels: tuple[str, ...]

@@ -33,16 +33,16 @@ def said_values(notebook: NotebookNode) -> dict[str, Any]:
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             name = output.get("metadata", {}).get("scrapbook", {}).get("name")
-            for kind, text in output.get("data", {}).items() if name else ():
-                if kind.endswith("text/plain"):
+            for mime_type, text in output.get("data", {}).items() if name else ():
+                if mime_type.endswith("text/plain"):
                     values[name] = _plain(str(text))
     return values
 
 
 def _plain(text: str) -> Any:
-    for kind in (int, float):
+    for number_type in (int, float):
         try:
-            return kind(text)
+            return number_type(text)
         except ValueError:
             continue
     return text[1:-1] if text[:1] in "'\"" else text
@@ -52,12 +52,12 @@ def cleaned(text: str, values: Mapping[str, Any]) -> str:
     """Prose of a page without the book's own markup: numbers (by name) put in, links and roles as their words."""
 
     def role(match: re.Match[str]) -> str:
-        kind, content = match[1], match[2]
-        if kind.startswith("glue"):
+        role_name, content = match[1], match[2]
+        if role_name.startswith("glue"):
             name, _, form = content.partition(":")
             value = values.get(name, "…")
             return format(value, form) if form and not isinstance(value, str) else str(value)
-        if kind.startswith("cite"):
+        if role_name.startswith("cite"):
             return ", ".join(f"{name.title()} {year}" for name, year in _SOURCE.findall(content))
         return re.sub(r" *<[^>]*>$", "", content)
 
@@ -67,24 +67,19 @@ def cleaned(text: str, values: Mapping[str, Any]) -> str:
 
 
 def slides_notebook(notebook: NotebookNode, page: str, live: Sequence[bytes] = ()) -> NotebookNode:
-    """Make a notebook of slides, for nbconvert's exporter, from an executed page, ``04_one_head``.
-
-    Each section with a formula, a table or a figure becomes a slide: formulas with the sentence before them, every
-    figure on a slide of its own beneath it. The prose of the section goes into the speaker's notes. ``live`` are
-    pictures (PNG) of all its interactive figures, in their order; without them a slide says where each is.
-    """
+    """Make a notebook of slides from an executed page; prose becomes notes, ``live`` are pictures of its figures."""
     values = said_values(notebook)
     interactive = [out for cell in notebook.cells for out in cell.get("outputs", ()) if _WIDGET in out.get("data", {})]
     if len(live) == len(interactive):
         for output, picture in zip(interactive, live, strict=True):
             output["data"][_PICTURE] = base64.b64encode(picture).decode("ascii")
-    made = nbformat.v4.new_notebook()
-    made.metadata.title = page
+    slides = nbformat.v4.new_notebook()
+    slides.metadata.title = page
     for section in _sections(notebook):
-        made.cells += _slides(section, values, page)
-    for number, cell in enumerate(made.cells):
-        cell.id = f"slide-{number}"
-    return made
+        slides.cells += _slides(section, values, page)
+    for index, cell in enumerate(slides.cells):
+        cell.id = f"slide-{index}"
+    return slides
 
 
 class _Section:
@@ -96,22 +91,22 @@ class _Section:
 def _sections(notebook: NotebookNode) -> Iterator[_Section]:
     """The page's sections, small ones too, without summary, questions and sources."""
     current = _Section(1, "")
-    shown = True
+    is_shown = True
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            if shown:
+            if is_shown:
                 current.parts += [("output", output) for output in cell.get("outputs", ()) if _is_figure(output)]
             continue
         for heading, body in _pieces(cell.source):
             if heading:
-                if shown:
+                if is_shown:
                     yield current
                 level, title = len(heading[1]), heading[2]
-                shown = not title.startswith(_NOT_SHOWN) if level == 2 else shown
+                is_shown = not title.startswith(_NOT_SHOWN) if level == 2 else is_shown
                 current = _Section(level, title)
-            if shown and body.strip():
+            if is_shown and body.strip():
                 current.parts.append(("text", body))
-    if shown:
+    if is_shown:
         yield current
 
 
@@ -141,21 +136,21 @@ def _slides(section: _Section, values: Mapping[str, Any], page: str) -> list[Not
     mark = "#" * section.level
     title = f"{mark} {cleaned(section.title, values)}"
     if section.level == 1:
-        first = next((body for kind, body in section.parts if kind == "text"), "")
+        first = next((body for part_type, body in section.parts if part_type == "text"), "")
         question = cleaned(first, values).split("\n\n")[0] if section.title else ""
         return [_cell(f"{title}\n\n{question}", "slide")] if section.title else []
-    shown: list[str] = []
+    blocks: list[str] = []
     figures: list[NotebookNode] = []
     notes: list[str] = []
-    for kind, part in section.parts:
-        if kind == "output":
+    for part_type, part in section.parts:
+        if part_type == "output":
             figures.append(part)
             continue
-        shown += _formulas_and_tables(part, values)
+        blocks += _formulas_and_tables(part, values)
         notes.append(_FORMULA.sub("", _TABLE.sub("", cleaned(part, values))))
     first_kind = "slide" if section.level == 2 else "subslide"
     cells: list[NotebookNode] = []
-    for several in _together(shown):
+    for several in _together(blocks):
         cells.append(_cell(f"{title}\n\n" + "\n\n".join(several), "subslide" if cells else first_kind))
     for figure in figures:
         cells.append(_cell(title, "subslide" if cells else first_kind))
@@ -192,10 +187,10 @@ def _cut_table(table: str) -> list[str]:
     return ["\n".join([head, rule, *rows[i : i + each]]) for i in range(0, len(rows), each)]
 
 
-def _together(shown: list[str]) -> Iterator[list[str]]:
+def _together(blocks: list[str]) -> Iterator[list[str]]:
     """What stands on one slide: a table alone, or two formulas."""
     waiting: list[str] = []
-    for block in shown:
+    for block in blocks:
         table = block.startswith("|")
         if waiting and (table or len(waiting) == 2 or LONG_FORMULA < len(block) + len(waiting[0])):
             yield waiting
@@ -208,9 +203,9 @@ def _together(shown: list[str]) -> Iterator[list[str]]:
         yield waiting
 
 
-def _cell(source: str, kind: str) -> NotebookNode:
+def _cell(source: str, slide_type: str) -> NotebookNode:
     cell = nbformat.v4.new_markdown_cell(source)
-    cell.metadata["slideshow"] = {"slide_type": kind}
+    cell.metadata["slideshow"] = {"slide_type": slide_type}
     return cell
 
 

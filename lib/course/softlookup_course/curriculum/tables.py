@@ -60,18 +60,18 @@ def route_table(book: Path, route: Route) -> str:
         "| chapter | reading, whole | taught in class | tasks | of them in these sections |",
         "|---|--:|--:|--:|--:|",
     ]
-    for number in route.chapters:
-        every = STANDARD.tasks(number)
-        if number in OUTSIDE:
-            reading = f"{read_page(book, number).minutes} min" if number == 0 else ""
-            lines.append(f"| {_name(number)} | {reading} | at home | {_minutes(every)} | |")
+    for chapter in route.chapters:
+        every = STANDARD.tasks(chapter)
+        if chapter in OUTSIDE:
+            reading = f"{read_page(book, chapter).minutes} min" if chapter == 0 else ""
+            lines.append(f"| {_name(chapter)} | {reading} | at home | {_minutes(every)} | |")
             continue
-        page = read_page(book, number)
+        page = read_page(book, chapter)
         taught = taught_sections(route, page)
         of_these = [task for section in taught for task in section.tasks]
         parts = "all" if len(taught) == len(page.sections) else f"{len(taught)} of {len(page.sections)} sections"
         minutes = sum(section.minutes for section in taught)
-        cells = (_name(number), f"{page.minutes} min", f"{minutes} min, {parts}", _minutes(every), _minutes(of_these))
+        cells = (_name(chapter), f"{page.minutes} min", f"{minutes} min, {parts}", _minutes(every), _minutes(of_these))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -81,19 +81,19 @@ def sessions_table(book: Path, route: Route, length: int) -> str:
     lines = ["| session | taught | shown | tasks in class | homework |", "|--:|---|---|---|---|"]
     for session in sessions(book, route, length):
         taught = "<br>".join(
-            f"**{number}** " + ", ".join(link_to(section) for section in group)
-            for number, group in ((n, list(g)) for n, g in groupby(session.sections, lambda s: s.chapter))
+            f"**{chapter}** " + ", ".join(link_to(section) for section in group)
+            for chapter, group in ((n, list(g)) for n, g in groupby(session.sections, lambda s: s.chapter))
         )
-        shown = ", ".join(FIGURE_SAYS[name] for name in session.figures)
+        figures = ", ".join(FIGURE_SAYS[name] for name in session.figures)
         taught += f" ({session.taught_minutes} min)"
         lines.append(
-            f"| {session.number} | {taught} | {shown} | {_listed(session.tasks)} | {_listed(session.homework)} |"
+            f"| {session.index} | {taught} | {figures} | {_listed(session.tasks)} | {_listed(session.homework)} |"
         )
     return "\n".join(lines)
 
 
-def _name(number: int) -> str:
-    return f"{number} {NAMES[number]}" if number < 90 else NAMES[number]
+def _name(chapter: int) -> str:
+    return f"{chapter} {NAMES[chapter]}" if chapter < 90 else NAMES[chapter]
 
 
 def link_to(section: Section) -> str:

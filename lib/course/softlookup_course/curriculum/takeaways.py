@@ -10,13 +10,7 @@ _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
 class Takeaway(NamedTuple):
-    """A sentence to keep from a chapter.
-
-    Attributes:
-        page: The page it stands on, without the ending.
-        title: The page's heading.
-        text: The sentence, as Markdown.
-    """
+    """A sentence to keep from a chapter, as Markdown, with its page and the page's heading."""
 
     page: str
     title: str

@@ -28,19 +28,9 @@ HOME_MINUTES = 100
 
 @dataclass(frozen=True)
 class Week:
-    """A week of the term.
+    """A week of the term, counted from 1; ``last`` if its chapter ends, so that its notebook is due the week after."""
 
-    Attributes:
-        number: From 1.
-        chapter: What it is about; 90 is the capstone.
-        taught: The sections of its session; none in the capstone's week.
-        taught_minutes: What telling them and showing their figures takes.
-        tasks: What is done in class, in one session or in two.
-        homework: What is left of the tasks.
-        last: Whether the chapter ends in this week: its notebook is due before the next week's session.
-    """
-
-    number: int
+    index: int
     chapter: int
     taught: tuple[Section, ...]
     taught_minutes: int
@@ -60,11 +50,7 @@ class Week:
 
 
 def term(book: Path, a_week: int = 1) -> tuple[Week, ...]:
-    """Lay the chapters out over twelve weeks, with one session a week or two.
-
-    The second one is for tasks alone, and none has to be left out then. If what a week teaches no longer fits into one
-    session, it is a ValueError that names the chapter. ``book`` is the folder of the book's pages.
-    """
+    """Lay the chapters out over twelve weeks; a second session a week is for tasks alone, and none is left out then."""
     weeks: list[Week] = []
     for chapter in TERM_CHAPTERS:
         if chapter in OUTSIDE:
@@ -104,8 +90,8 @@ def hours_table(book: Path) -> str:
             *(week.taught_minutes, _minutes(week.tasks), week.reading_minutes, _minutes(week.homework)),
             *(week.home_minutes, wide.home_minutes),
         )
-        due = week.number + 1 if week.last else ""
-        lines.append(f"| {week.number} | {_name(week)} | {' | '.join(map(str, minutes))} | {due} |")
+        due = week.index + 1 if week.last else ""
+        lines.append(f"| {week.index} | {_name(week)} | {' | '.join(map(str, minutes))} | {due} |")
     return "\n".join(lines)
 
 
@@ -120,7 +106,7 @@ def tasks_table(book: Path) -> str:
             [name for name in LEFT_OUT if name in there],
         )
         cells = [", ".join(f"`{name}`" for name in names) for names in several]
-        lines.append(f"| {week.number} | {_name(week)} | {' | '.join(cells)} |")
+        lines.append(f"| {week.index} | {_name(week)} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

@@ -10,14 +10,14 @@ TOO_LONG = 10**12
 """From here on numbers are written with a power of ten."""
 
 
-def exact(number: Any) -> Fraction | None:
+def exact(value: Any) -> Fraction | None:
     """The fraction behind a number of floating point, or None if none with a small denominator is there.
 
     >>> exact(0.125), exact(2**0.5)
     (Fraction(1, 8), None)
     """
-    fraction = Fraction(float(number)).limit_denominator(LARGEST_DENOMINATOR)
-    return fraction if abs(float(fraction) - float(number)) <= 1e-9 * max(1.0, abs(float(number))) else None
+    fraction = Fraction(float(value)).limit_denominator(LARGEST_DENOMINATOR)
+    return fraction if abs(float(fraction) - float(value)) <= 1e-9 * max(1.0, abs(float(value))) else None
 
 
 def tex(value: Any) -> str:
@@ -76,5 +76,7 @@ def same(first: Any, second: Any) -> bool:
             and len(first) == len(second)
             and all(same(a, b) for a, b in zip(first, second, strict=True))
         )
-    left, right = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    return left.shape == right.shape and bool(np.allclose(left, right, rtol=1e-9, atol=1e-12, equal_nan=True))
+    first_array, second_array = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    return first_array.shape == second_array.shape and bool(
+        np.allclose(first_array, second_array, rtol=1e-9, atol=1e-12, equal_nan=True)
+    )

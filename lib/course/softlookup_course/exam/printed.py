@@ -41,11 +41,7 @@ _SPACE = re.compile(r"<!-- *space: *(\d{1,2}(?:\.\d)?) *cm *-->")
 
 
 def as_html(markdown: str, title: str) -> str:
-    """Write Markdown with formulas as a page that MathJax in the folder beside it typesets.
-
-    ``<!-- space: 5 cm -->`` leaves that much room for an answer. A question and its room are kept on one page of paper,
-    where they fit on one.
-    """
+    """Write Markdown as a page with MathJax beside it; ``<!-- space: 5 cm -->`` leaves room for an answer."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.dollarmath import dollarmath_plugin
 
@@ -55,32 +51,28 @@ def as_html(markdown: str, title: str) -> str:
 
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
     reader.use(dollarmath_plugin, renderer=formula, double_inline=True)
-    shown = [_with_room(part, reader.render) for part in re.split(r"(?m)^(?=## )", markdown)]
-    body = shown[0] + "".join(f"<section>\n{part}</section>\n" for part in shown[1:])
+    sections = [_with_room(part, reader.render) for part in re.split(r"(?m)^(?=## )", markdown)]
+    body = sections[0] + "".join(f"<section>\n{part}</section>\n" for part in sections[1:])
     return _PAGE.format(title=html.escape(title), body=body)
 
 
 def _with_room(markdown: str, render: Callable[[str], str]) -> str:
     """One part of a sheet, rendered, with the room for answers in it."""
-    pieces = _SPACE.split(markdown)  # text and centimetres in turns
+    parts = _SPACE.split(markdown)  # text and centimetres in turns
     return "".join(
-        f'<div class="space" style="height: {piece}cm"></div>\n' if at % 2 else render(piece)
-        for at, piece in enumerate(pieces)
+        f'<div class="space" style="height: {part}cm"></div>\n' if at % 2 else render(part)
+        for at, part in enumerate(parts)
     )
 
 
-def write_exam(sheet: Sheet, folder: Path) -> list[Path]:
-    """Write sheet and key into a folder, as Markdown and as HTML that needs no network.
-
-    The folder is made if it is not there. The four files are ``sheet.md`` and so on; the letter of a version is part of
-    the name, and the seed is not. Without MathJax it is a FileNotFoundError that says what fetches it.
-    """
+def write_exam(exam_sheet: Sheet, folder: Path) -> list[Path]:
+    """Write sheet and key into a folder, as Markdown and as HTML that needs no network; no name holds the seed."""
     from softlookup_course.curriculum.vendored import copy_mathjax
 
     copy_mathjax(folder / "mathjax")
     written = []
-    letter = f"-{sheet.version}" if sheet.version else ""
-    for name, text in (("sheet", sheet_markdown(sheet)), ("key", key_markdown(sheet))):
+    letter = f"-{exam_sheet.version}" if exam_sheet.version else ""
+    for name, text in (("sheet", sheet_markdown(exam_sheet)), ("key", key_markdown(exam_sheet))):
         path = folder / f"{name}{letter}.md"
         path.write_text(text, encoding="utf-8")
         written += [path, write_page(path, folder)]
@@ -88,11 +80,7 @@ def write_exam(sheet: Sheet, folder: Path) -> list[Path]:
 
 
 def write_page(markdown: Path, folder: Path) -> Path:
-    """Write a sheet or key as a page to print, named like the file, from its Markdown, which may have been edited.
-
-    MathJax goes into the folder, too, which is made if it is not there. Without MathJax it is a FileNotFoundError that
-    says what fetches it; a file that is no text in UTF-8 is a ValueError.
-    """
+    """Write a sheet or key, whose Markdown may have been edited, as a page to print with MathJax beside it."""
     from softlookup_course.curriculum.vendored import copy_mathjax
 
     copy_mathjax(folder / "mathjax")

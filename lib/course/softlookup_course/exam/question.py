@@ -21,19 +21,12 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:\{,\}\d{3})*(?:\.\d+)?(?!\w)")
 
 @dataclass(frozen=True)
 class ExpectedMistake:
-    """A mistake that is to be expected, and what it gives.
-
-    Attributes:
-        value: The answer that it leads to; None where it leads to no certain one.
-        says: What was done, in words; empty where a task of the notebooks has the words.
-        task: The id of that task.
-        slug: The mistake's name there.
-    """
+    """A mistake to expect: its wrong answer if there is a certain one, and its words, or the task that has them."""
 
     value: Any = None
     says: str = ""
     task: str = ""
-    slug: str = ""
+    mistake_name: str = ""
 
     @cached_property
     def words(self) -> str:
@@ -43,14 +36,14 @@ class ExpectedMistake:
         from softlookup_judge.checking.catalogue import STANDARD
 
         for mistake in STANDARD.task(self.task).mistakes:
-            if mistake.slug == self.slug:
+            if mistake.slug == self.mistake_name:
                 return mistake.says
-        raise LookupError(f"task {self.task} knows no mistake {self.slug!r}")
+        raise LookupError(f"task {self.task} knows no mistake {self.mistake_name!r}")
 
 
-def known(task: str, slug: str, value: Any = None) -> ExpectedMistake:
+def known(task: str, mistake_name: str, value: Any = None) -> ExpectedMistake:
     """A mistake that a task of the notebooks knows by name, and what it gives here."""
-    return ExpectedMistake(value, task=task, slug=slug)
+    return ExpectedMistake(value, task=task, mistake_name=mistake_name)
 
 
 def mistake(value: Any, says: str) -> ExpectedMistake:
@@ -60,16 +53,7 @@ def mistake(value: Any, says: str) -> ExpectedMistake:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A question with its numbers.
-
-    Attributes:
-        text: What is asked, in Markdown with formulas between dollar signs.
-        value: The right answer: a number, text, tuple, array or truth value; None where words are asked.
-        answer: The right answer in words and formulas, with the way to it.
-        marks: Points, and what they are given for.
-        given: The numbers that were drawn, by name.
-        expected: Mistakes to expect.
-    """
+    """A question with its numbers: ``value`` is None where words are asked, ``marks`` are points and for what."""
 
     text: str
     value: Any
@@ -85,10 +69,12 @@ class Drawn:
         if isinstance(self.value, str):
             return re.search(rf"(?<!\w){re.escape(self.value)}(?!\w)", self.text) is not None
         if np.ndim(self.value) == 0 if not isinstance(self.value, tuple) else False:
-            shown = tex(self.value)
+            value_text = tex(self.value)
             numbers = set(_NUMBER.findall(self.text))
             return (
-                shown in numbers or shown.replace("{,}", "") in numbers or (not shown.isdigit() and shown in self.text)
+                value_text in numbers
+                or value_text.replace("{,}", "") in numbers
+                or (not value_text.isdigit() and value_text in self.text)
             )
         return tex(self.value) in self.text
 
@@ -103,80 +89,68 @@ class Drawn:
 
 @dataclass(frozen=True)
 class ExamQuestion:
-    """A question without its numbers.
-
-    Attributes:
-        id: Chapter and name, such as ``04/weights``.
-        chapter: The chapter that it asks about.
-        kind: What is asked for.
-        points: What it is worth.
-        minutes: How long it should take.
-        make: Draws one version; it may be a poor one.
-    """
+    """A question without its numbers, "04/weights"; ``make`` draws one version, which may be a poor one."""
 
     id: str
     chapter: int
-    kind: Kind
+    question_type: Kind
     points: int
     minutes: int
     make: Callable[[np.random.Generator], Drawn]
 
     def draw(self, seed: int, version: str = "") -> Drawn:
-        """Draw the numbers of a seed, 0 or more: the same for the same seed, whatever else is on the sheet.
-
-        Each version of a sheet has numbers of its own. A ValueError if the points of its marks are not its own, or if
-        no version without flaws is found.
-        """
+        """Draw the numbers of a seed, whatever else is on the sheet; a ValueError if none are without flaws."""
         rng = np.random.default_rng([seed, self.chapter, zlib.crc32(self.id.encode()), *version.encode()])
         for _ in range(ATTEMPTS):
-            drawn = self.make(rng)
-            if sum(points for points, _ in drawn.marks) != self.points:
-                raise ValueError(f"{self.id} has {self.points} points, and its marks {drawn.marks}")
-            if not drawn.degenerate():
-                return drawn
+            instance = self.make(rng)
+            if sum(points for points, _ in instance.marks) != self.points:
+                raise ValueError(f"{self.id} has {self.points} points, and its marks {instance.marks}")
+            if not instance.degenerate():
+                return instance
         raise ValueError(f"{self.id}: {ATTEMPTS} draws, and a mistake gives the right answer in each")
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A sentence that is true or false, with the reason; ``key`` names it for tests."""
-
-    key: str
-    text: str
-    truth: bool
-    reason: str
 
 
 class Chapter:
     """Collects the questions of one chapter, in the order in which they are written."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self, chapter: int) -> None:
+        self.chapter = chapter
         self.questions: list[ExamQuestion] = []
+        self._statements: list[tuple[str, str, bool, str]] = []
 
-    def __call__(self, name: str, kind: Kind, *, points: int, minutes: int) -> Callable[[Any], Any]:
+    def __call__(self, name: str, question_type: Kind, *, points: int, minutes: int) -> Callable[[Any], Any]:
         """Make a question of the function that follows."""
 
         def keep(make: Callable[[np.random.Generator], Drawn]) -> Callable[[np.random.Generator], Drawn]:
-            self.questions.append(ExamQuestion(f"{self.number:02}/{name}", self.number, kind, points, minutes, make))
+            question_id = f"{self.chapter:02}/{name}"
+            self.questions.append(ExamQuestion(question_id, self.chapter, question_type, points, minutes, make))
             return make
 
         return keep
 
-    def statements(self, *statements: Statement) -> None:
-        """Make a question that asks whether one of several statements is true, and why."""
+    def true(self, key: str, text: str, reason: str) -> None:
+        """Add a true statement; ``key`` names it for tests."""
+        self._state(key, text, True, reason)
 
-        def make(rng: np.random.Generator) -> Drawn:
-            statement = pick(rng, *statements)
-            return Drawn(
-                f"True or false? Give the reason; without one there are no points.\n\n> {statement.text}",
-                statement.truth,
-                f"**{'True' if statement.truth else 'False'}.** {statement.reason}",
-                ((1, "the right word, with any reason that belongs to the matter"), (2, "the reason as above")),
-                {"statement": statement.key},
-            )
+    def false(self, key: str, text: str, reason: str) -> None:
+        """Add a false statement; ``key`` names it for tests."""
+        self._state(key, text, False, reason)
 
-        self("statement", "true-false", points=3, minutes=3)(make)
+    def _state(self, key: str, text: str, truth: bool, reason: str) -> None:
+        """All statements of a chapter make one question, which stands where the first one does."""
+        if not self._statements:
+            self("statement", "true-false", points=3, minutes=3)(self._draw_statement)
+        self._statements.append((key, text, truth, reason))
+
+    def _draw_statement(self, rng: np.random.Generator) -> Drawn:
+        key, text, truth, reason = pick(rng, *self._statements)
+        return Drawn(
+            f"True or false? Give the reason; without one there are no points.\n\n> {text}",
+            truth,
+            f"**{truth}.** {reason}",
+            ((1, "the right word, with any reason that belongs to the matter"), (2, "the reason as above")),
+            {"statement": key},
+        )
 
 
 def pick(rng: np.random.Generator, *options: Any) -> Any:

@@ -19,21 +19,14 @@ class ExamError(ValueError):
 class Placed:
     """A question at its place on a sheet."""
 
-    number: int
+    position: int
     question: ExamQuestion
-    drawn: Drawn
+    instance: Drawn
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet of a seed.
-
-    Attributes:
-        seed: Draws which questions stand on it, and their numbers.
-        chapters: The chapters asked for.
-        questions: In the order of the chapters; in a version, in an order of its own.
-        version: The letter on the paper, empty if there is one version alone.
-    """
+    """The sheet of a seed; ``version`` is the letter on the paper, empty if there is one version alone."""
 
     seed: int
     chapters: tuple[int, ...]
@@ -60,15 +53,9 @@ def draw_sheet(
     exclude: Sequence[str] = (),
     version: str = "",
 ) -> Sheet:
-    """Draw a sheet of exactly so many points: the same for the same seed (0 or more), chapters and points.
+    """Draw a sheet of exactly so many points, chapters (all if None) in turns; an ExamError if there is none.
 
-    Without ``chapters`` it is on all of them. They take turns, so that each has a question where there are points
-    enough. Questions in ``include``, ids such as ``04/weights`` of whatever chapter, have to be on it; those in
-    ``exclude`` must not. ``version`` is a letter: versions of a seed ask the same questions with other numbers, in
-    another order.
-
-    If the seed is below 0, a chapter has no questions, an id is unknown, or these points cannot be had, it is an
-    ExamError that says what there is.
+    Versions of a seed ask the same questions with other numbers, in another order.
     """
     from softlookup_course.exam.bank import QUESTIONS
 
@@ -76,7 +63,7 @@ def draw_sheet(
         raise ExamError(f"the seed is {seed}: give a whole number, 0 or more")
     known = sorted({question.chapter for question in QUESTIONS})
     requested = known if chapters is None else sorted(set(chapters))
-    strange = [number for number in requested if number not in known]
+    strange = [chapter for chapter in requested if chapter not in known]
     if strange or not requested:
         raise ExamError(
             f"there are no questions on chapter {', '.join(map(str, strange)) or '(none given)'}: choose from chapters "
@@ -92,27 +79,24 @@ def draw_sheet(
             else f"{', '.join(both)} cannot be both included and excluded"
         )
     chosen = [question for question in QUESTIONS if question.id in include]
-    left = points - sum(question.points for question in chosen)
-    if left < 0:
-        raise ExamError(f"the included questions have {points - left} points: give that many, or more")
+    remaining = points - sum(question.points for question in chosen)
+    if remaining < 0:
+        raise ExamError(f"the included questions have {points - remaining} points: give that many, or more")
     available = [
         question for question in QUESTIONS if question.chapter in requested and question.id not in (*include, *exclude)
     ]
-    if left or not chosen:
-        chosen += _choose(available, left, np.random.default_rng([seed, 0]), points - left)
-    drawn = [question for question in QUESTIONS if question in chosen]
+    if remaining or not chosen:
+        chosen += _choose(available, remaining, np.random.default_rng([seed, 0]), points - remaining)
+    sheet_questions = [question for question in QUESTIONS if question in chosen]
     if version:
-        order = np.random.default_rng([seed, 1, *version.encode()]).permutation(len(drawn))
-        drawn = [drawn[at] for at in order]
-    placed = tuple(Placed(i, question, question.draw(seed, version)) for i, question in enumerate(drawn, 1))
+        order = np.random.default_rng([seed, 1, *version.encode()]).permutation(len(sheet_questions))
+        sheet_questions = [sheet_questions[at] for at in order]
+    placed = tuple(Placed(i, question, question.draw(seed, version)) for i, question in enumerate(sheet_questions, 1))
     return Sheet(seed, tuple(sorted({*requested, *(question.chapter for question in chosen)})), placed, version)
 
 
 def _choose(available: list[ExamQuestion], points: int, rng: np.random.Generator, included: int) -> list[ExamQuestion]:
-    """Go through the chapters in turns, and take what still lets the points come out exactly.
-
-    Messages count the points of included questions as well.
-    """
+    """Go through the chapters in turns, and take what still lets the points come out exactly."""
     order = _in_turns(available, rng)
     # reach[i] has a bit for each sum that the questions from i on can give.
     reach = [1]
@@ -128,11 +112,11 @@ def _choose(available: list[ExamQuestion], points: int, rng: np.random.Generator
     if not reach[0] >> points & 1:
         near = min((n for n in range(1, most + 1) if reach[0] >> n & 1), key=lambda n: abs(n - points))
         raise ExamError(f"no questions of these chapters add up to {points + included} points: give {near + included}")
-    chosen, left = [], points
-    for place, question in enumerate(order):
-        if question.points <= left and reach[place + 1] >> (left - question.points) & 1:
+    chosen, remaining = [], points
+    for index, question in enumerate(order):
+        if question.points <= remaining and reach[index + 1] >> (remaining - question.points) & 1:
             chosen.append(question)
-            left -= question.points
+            remaining -= question.points
     return chosen
 
 
@@ -156,7 +140,7 @@ def parse_chapters(text: str) -> list[int]:
     """
     chapters: list[int] = []
     for part in text.split(","):
-        first, dash, last = (piece.strip() for piece in part.partition("-"))
+        first, dash, last = (bound.strip() for bound in part.partition("-"))
         if not first.isdecimal() or (dash and not last.isdecimal()) or (dash and int(last) < int(first)):
             raise ExamError(f"the chapters are {text!r}: give numbers such as 2-8 or 1,4,6-9")
         chapters += range(int(first), int(last if dash else first) + 1)

@@ -17,24 +17,16 @@ KIND_SAYS = {
 }
 
 
-def sheet_markdown(sheet: Sheet, *, title: str = "Exam: transformers") -> str:
-    """Write the sheet that is handed out: without answers and without the seed, which gives them away.
-
-    Formulas stand between dollar signs. A line ``<!-- space: 5 cm -->`` stands where the sheet on paper leaves room for
-    an answer.
-    """
-    return "\n\n".join([_head(sheet, title), _ABOUT, *(_question_text(placed) for placed in sheet.questions)]) + "\n"
+def sheet_markdown(exam_sheet: Sheet) -> str:
+    """Write the sheet that is handed out: without answers, and without the seed, which gives them away."""
+    parts = [_head(exam_sheet, "Exam: transformers"), _ABOUT, *map(_question_text, exam_sheet.questions)]
+    return "\n\n".join(parts) + "\n"
 
 
-def key_markdown(sheet: Sheet, *, title: str = "Key: transformers") -> str:
-    """Write the key: every question with its answer, how it is marked, and mistakes to expect.
-
-    Formulas stand between dollar signs.
-    """
-    return (
-        "\n\n".join([f"{_head(sheet, title)} · seed {sheet.seed}", *(_key_text(placed) for placed in sheet.questions)])
-        + "\n"
-    )
+def key_markdown(exam_sheet: Sheet) -> str:
+    """Write the key: every question with its answer, how it is marked, and mistakes to expect."""
+    head = f"{_head(exam_sheet, 'Key: transformers')} · seed {exam_sheet.seed}"
+    return "\n\n".join([head, *map(_key_text, exam_sheet.questions)]) + "\n"
 
 
 _ABOUT = (
@@ -45,19 +37,19 @@ _ABOUT = (
 )
 
 
-def _head(sheet: Sheet, title: str) -> str:
-    chapters = ", ".join(map(str, sheet.chapters))
-    title += f" · version {sheet.version}" if sheet.version else ""
-    return f"# {title}\n\n{sheet.points} points · {sheet.minutes} minutes · chapters {chapters}"
+def _head(exam_sheet: Sheet, title: str) -> str:
+    chapters = ", ".join(map(str, exam_sheet.chapters))
+    title += f" · version {exam_sheet.version}" if exam_sheet.version else ""
+    return f"# {title}\n\n{exam_sheet.points} points · {exam_sheet.minutes} minutes · chapters {chapters}"
 
 
 def _title(placed: Placed) -> str:
     plural = "s" if placed.question.points > 1 else ""
-    return f"## {placed.number}. ({placed.question.points} point{plural})"
+    return f"## {placed.position}. ({placed.question.points} point{plural})"
 
 
 def _question_text(placed: Placed) -> str:
-    return f"{_title(placed)}\n\n{apart(placed.drawn.text)}\n\n<!-- space: {_room_cm(placed)} cm -->"
+    return f"{_title(placed)}\n\n{apart(placed.instance.text)}\n\n<!-- space: {_room_cm(placed)} cm -->"
 
 
 def _room_cm(placed: Placed) -> int:
@@ -66,13 +58,11 @@ def _room_cm(placed: Placed) -> int:
 
 
 def _key_text(placed: Placed) -> str:
-    question = "\n".join(f"> {line}".rstrip() for line in apart(placed.drawn.text).splitlines())
-    about = (
-        f"*Chapter {placed.question.chapter} · {KIND_SAYS[placed.question.kind]} · {placed.question.minutes} minutes · "
-    )
-    about += f"`{placed.question.id}`*"
+    question = "\n".join(f"> {line}".rstrip() for line in apart(placed.instance.text).splitlines())
+    facts = placed.question
+    about = f"*Chapter {facts.chapter} · {KIND_SAYS[facts.question_type]} · {facts.minutes} minutes · `{facts.id}`*"
     return "\n\n".join(
-        [_title(placed), about, question, apart(f"**Answer.** {placed.drawn.answer}"), marking(placed.drawn)]
+        [_title(placed), about, question, apart(f"**Answer.** {placed.instance.answer}"), marking(placed.instance)]
     )
 
 
@@ -81,11 +71,11 @@ def apart(text: str) -> str:
     return re.sub(r"\s*(\$\$.+?\$\$)\s*", r"\n\n\1\n\n", text, flags=re.DOTALL).strip()
 
 
-def marking(drawn: Drawn) -> str:
+def marking(instance: Drawn) -> str:
     """Write how a question is marked, and which mistakes are to be expected."""
-    marks = ["**Marks.**", ""] + [f"- {points}: {what}" for points, what in drawn.marks]
-    if drawn.expected:
-        marks += ["", "**Mistakes to expect.**", ""] + [f"- {_slip(mistake)}" for mistake in drawn.expected]
+    marks = ["**Marks.**", ""] + [f"- {points}: {what}" for points, what in instance.marks]
+    if instance.expected:
+        marks += ["", "**Mistakes to expect.**", ""] + [f"- {_slip(mistake)}" for mistake in instance.expected]
     return "\n".join(marks)
 
 

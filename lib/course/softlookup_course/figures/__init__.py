@@ -1,4 +1,4 @@
-"""Matplotlib figures of the course: one module per idea, each drawn in a light and a dark palette.
+"""Matplotlib figures of the course: one module per subject, each figure drawn in a light and a dark palette.
 
 Every figure is a function that takes ``palette`` by name and returns a matplotlib Figure, whose label says in
 words what it shows. On a page, `show` draws it twice.

@@ -1,4 +1,4 @@
-"""What a batch gains: points that travel under the roof as it grows, and the clock's answer."""
+"""What a larger batch gains: points that travel under the roof, predicted and measured rates."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,42 +20,34 @@ PANEL = 310.0, 150.0
 
 
 def batches_under_roof(
-    roof: tuple[float, float],
-    panels: Mapping[str, Mapping[str, Travel]],
-    *,
-    span: tuple[float, float] = (0.3, 4000.0),
-    palette: Palette,
+    roof: tuple[float, float], panels: Mapping[str, Mapping[str, Travel]], *, palette: Palette
 ) -> Figure:
-    """Draw how the points of several steps travel under a roof as the batch grows.
-
-    ``roof`` is peak in FLOP/s and bandwidth in bytes/s; each of the panels, one below the other, has the travels of up
-    to four steps, by name; ``span`` is the first and last intensity that is drawn. Each step is named beside its
-    points, and where it travels, its first and last batch stand there too.
-    """
+    """Draw how up to four steps travel under a roof (FLOP/s, bytes/s) as the batch grows, a panel for each title."""
+    span = 0.3, 4000.0  # the first and last intensity that is drawn
     figure = Figure(figsize=(5.4, 3.0 * len(panels)))
     panel_texts = []
     for axes, (title, travels) in zip(_columns(figure, len(panels)), panels.items(), strict=True):
         draw_roof(axes, *roof, span, palette.muted, "roof")
-        described = []
+        descriptions = []
         for index, (name, travel) in enumerate(travels.items()):
             color, marker = palette.series[index], MARKERS[index]
             rates = [min(roof[0], roof[1] * at) for _, at in travel]
             axes.plot([at for _, at in travel], rates, marker, color=color, markersize=5.5, zorder=4)
             travels_far = travel[-1][1] > 1.2 * travel[0][1]
             at, (away, across) = _beside(index, len(travel), travels_far)
-            spot, look = (travel[at][1], rates[at]), {"va": "baseline", "color": color}
-            write_beside(axes, name, spot, away, ha=across, size=8.5, **look)
+            spot, style = (travel[at][1], rates[at]), {"va": "baseline", "color": color}
+            write_beside(axes, name, spot, away, ha=across, size=8.5, **style)
             if travels_far:  # say where it begins and ends
                 away = (0, -14) if index % 2 == 0 else (-6, 5)
                 for (batch, intensity), rate in ((travel[0], rates[0]), (travel[-1], rates[-1])):
-                    write_beside(axes, f"{batch}", (intensity, rate), away, ha="center", size=8, **look)
+                    write_beside(axes, f"{batch}", (intensity, rate), away, ha="center", size=8, **style)
             first, last = travel[0], travel[-1]
-            described.append(
+            descriptions.append(
                 f"{name} goes from {first[1]:.3g} (B = {first[0]}) to {last[1]:.3g} FLOP/B (B = {last[0]})"
             )
         finish(axes, [roof], span)
         axes.set_title(title)
-        panel_texts.append(f"{title}: {'; '.join(described)}")
+        panel_texts.append(f"{title}: {'; '.join(descriptions)}")
     figure.set_label(
         "Attainable operations per second against operations per byte, both axes logarithmic; points travel along "
         f"the roof as the batch grows. {'. '.join(panel_texts)}."
@@ -66,19 +58,14 @@ def batches_under_roof(
 def predicted_and_measured(
     panels: Mapping[str, Mapping[str, Sequence[tuple[int, float, float]]]], *, palette: Palette
 ) -> Figure:
-    """Draw operations per second over the batch: predicted dashed with hollow marks, measured solid with filled marks.
-
-    Each of the panels, one below the other, has series by name, of (batch, predicted FLOP/s, measured FLOP/s); up to
-    five names in all. A name has the same colour and mark in every panel. Both axes are logarithmic. Each series is
-    named at its first measured mark, and the two kinds of lines in the first panel, where they are farthest apart.
-    """
+    """Draw FLOP/s over the batch in panels: up to five series of (batch, predicted, measured), by name."""
     figure = Figure(figsize=(5.4, 3.0 * len(panels)))
     names = list(dict.fromkeys(name for series in panels.values() for name in series))
     colors = (*palette.series, palette.ink)
     looks = dict(zip(names, zip(colors, MARKERS, strict=True), strict=False))
     panel_texts: list[str] = []
     for axes, (title, series) in zip(_columns(figure, len(panels)), panels.items(), strict=True):
-        described = []
+        descriptions = []
         for name, points in series.items():
             color, marker = looks[name]
             batches = [batch for batch, _, _ in points]
@@ -86,7 +73,7 @@ def predicted_and_measured(
             hollow = {"markerfacecolor": "none", "markersize": 6}
             axes.loglog(batches, predicted, "--", marker=marker, color=color, linewidth=1.2, **hollow)
             axes.loglog(batches, measured, "-", marker=marker, color=color, linewidth=1.6, markersize=6)
-            described.append(
+            descriptions.append(
                 f"{name} from {rate_words(points[0][2])} at B = {points[0][0]} to {rate_words(points[-1][2])} at "
                 f"B = {points[-1][0]} (predicted {rate_words(points[0][1])} and {rate_words(points[-1][1])})"
             )
@@ -102,7 +89,7 @@ def predicted_and_measured(
         axes.set_xlim(every[0] / 1.3, every[-1] * 1.3)
         axes.grid(axis="y")
         _name_lines(axes, series, {name: color for name, (color, _) in looks.items()}, not panel_texts)
-        panel_texts.append(f"{title}: {'; '.join(described)}")
+        panel_texts.append(f"{title}: {'; '.join(descriptions)}")
     figure.set_label(
         "Operations per second against the batch, both axes logarithmic, predicted dashed and measured solid. "
         f"{'. '.join(panel_texts)}."
@@ -143,7 +130,7 @@ def _name_lines(
         apart = [(abs(np.log(point[1] / point[2])), name, point) for name, points in series.items() for point in points]
         for _, name, (batch, predicted, measured) in sorted(apart, reverse=True):
             rates = zip(KINDS, (predicted, measured), strict=True)
-            words = [(word, (batch, rate), colors[name]) for word, rate in rates]
+            words = [(label, (batch, rate), colors[name]) for label, rate in rates]
             if all(abs(side[3]) < FAR for side in sides(names + words)[-2:]):
                 names += words
                 break
@@ -152,3 +139,49 @@ def _name_lines(
 
 def _columns(figure: Figure, count: int) -> list[Axes]:
     return list(figure.subplots(count, 1, squeeze=False)[:, 0])
+
+
+Rates = Sequence[tuple[int, float]]
+"""Batch and operations per second, the batch increasing."""
+_CROWDED = 6.0
+"""A line with another so few times as high above it has its name below its end."""
+
+
+def batch_machines(panels: Mapping[str, Mapping[str, tuple[Rates, Rates]]], *, palette: Palette) -> Figure:
+    """Draw FLOP/s over the batch for up to four machines in each panel: (predicted, measured or empty)."""
+    figure = Figure(figsize=(6.8, 3.5))
+    columns = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+    texts = []
+    for axes, (title, machines) in zip(columns, panels.items(), strict=True):
+        descriptions = []
+        for (name, (predicted, measured)), color, marker in zip(machines.items(), palette.series, "os^D", strict=False):
+            axes.loglog(*zip(*predicted, strict=True), "--", color=color, linewidth=1.5)
+            summary = f"{name} predicted {rate_words(predicted[0][1])} to {rate_words(predicted[-1][1])}"
+            if measured:
+                axes.loglog(*zip(*measured, strict=True), marker, color=color, markersize=5.5)
+                summary += f", measured {rate_words(measured[0][1])} to {rate_words(measured[-1][1])}"
+            descriptions.append(summary)
+        axes.set(title=title, xlabel="sequences in a batch $B$")
+        texts.append(f"{title}: {'; '.join(descriptions)}")
+    every = [points for machines in panels.values() for pair in machines.values() for points in pair]
+    rates = [rate for points in every for _, rate in points]
+    span = 10.0 ** np.floor(np.log10(min(rates))), 10.0 ** np.ceil(np.log10(max(rates)))
+    lines = {name: predicted for name, (predicted, _) in list(panels.values())[-1].items()}
+    for (name, predicted), color in zip(lines.items(), palette.series, strict=False):
+        crowded = any(1 < other[0][1] / predicted[0][1] < _CROWDED for other in lines.values())
+        end, away, side = (predicted[-1], -5, "right") if crowded else (predicted[0], 5, "left")
+        write_beside(columns[-1], name, end, (0, away), ha=side, color=color, size=8.5)
+    powers = 10.0 ** np.arange(round(np.log10(span[0])), round(np.log10(span[1])) + 1)
+    batches = sorted({batch for points in every for batch, _ in points})
+    for axes in columns:
+        axes.set_ylim(*span)
+        axes.set_yticks(powers, [rate_words(power) for power in powers], size=8.5)
+        axes.set_xticks(batches[::2], [str(batch) for batch in batches[::2]], size=8.5)
+        axes.minorticks_off()
+        axes.grid(axis="y")
+    columns[0].set_ylabel("operations per second")
+    figure.set_label(
+        "Operations per second against the batch on several machines, both axes logarithmic; lines are predicted, "
+        f"marks measured. {'. '.join(texts)}."
+    )
+    return figure

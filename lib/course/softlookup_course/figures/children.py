@@ -17,13 +17,7 @@ HEAD, RADIUS = 1.42, 0.25
 
 
 def row_of_children(words: Sequence[str], answering: int, asking: int, *, palette: Palette) -> Figure:
-    """Draw how a word reaches a later one: whispered from child to child, or in answer to a call.
-
-    Each child has a word of the sentence; ``answering``, counted from 0, has the word that ``asking``, a later one,
-    needs, or it is a ValueError. Above, the word loses letters at each whisper; below, one call reaches all.
-    """
-    if not 0 <= answering < asking < len(words):
-        raise ValueError(f"wanted two of {len(words)} children, the one who asks behind; got {answering} and {asking}")
+    """Draw how the word of child ``answering`` reaches ``asking``, a later one: by whispers, or by one call."""
     steps = asking - answering
     figure = Figure(figsize=(6.3, 4.2))
     answer, question = words[answering], words[asking]
@@ -39,13 +33,13 @@ def row_of_children(words: Sequence[str], answering: int, asking: int, *, palett
     ):
         axes.set_title(title)
         axes.plot([-0.5, len(words) - 0.5], [0, 0], color=palette.faint, linewidth=1.2, zorder=0)
-        for i, word in enumerate(words):
+        for i, child_word in enumerate(words):
             color = {answering: palette.key, asking: palette.query}.get(i)
             if axes is row:
-                _child(axes, i, word, color, palette, gaze=-1 if i == asking else 1, puzzled=i == asking)
+                _child(axes, i, child_word, color, palette, gaze=-1 if i == asking else 1, puzzled=i == asking)
             else:
                 gaze = np.sign((answering if i == asking else asking) - i)
-                _child(axes, i, word, color, palette, gaze=gaze, raised=i == answering, calling=i == asking)
+                _child(axes, i, child_word, color, palette, gaze=gaze, raised=i == answering, calling=i == asking)
         axes.set(xlim=(-0.55, len(words) - 0.45), ylim=(-0.12, top), aspect="equal")
         axes.set_axis_off()
     _whispers(row, words, answering, asking, palette)
@@ -88,10 +82,8 @@ def _calls(axes: Axes, words: Sequence[str], answering: int, asking: int, palett
         over = [(start[0], start[1] + lift), (end[0], end[1] + lift)]
         color, width = (palette.query, 2.4) if i == answering else (palette.muted, 0.8)
         codes = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
-        curve = Path([tuple(start), *over, tuple(end)], codes)
-        axes.add_patch(
-            PathPatch(curve, fill=False, edgecolor=color, linewidth=width, zorder=4 if i == answering else 1)
-        )
+        arc = Path([tuple(start), *over, tuple(end)], codes)
+        axes.add_patch(PathPatch(arc, fill=False, edgecolor=color, linewidth=width, zorder=4 if i == answering else 1))
         tip = [(i, end[1] - 0.08), (i - 0.07, end[1] + 0.07), (i + 0.07, end[1] + 0.07)]
         axes.add_patch(Polygon(tip, color=color, zorder=4 if i == answering else 1))
     axes.text(answering - 0.37, HEAD + 0.51, "me", ha="center", va="center", size=9, color=palette.key)
@@ -154,31 +146,31 @@ def _head(axes: Axes, x: float, palette: Palette, *, gaze: float, calling: bool,
 
 def _hair(axes: Axes, x: float, palette: Palette) -> None:
     """What stands out behind a head: each child has its own."""
-    kind, color = int(x) % 5, palette.muted
-    if kind == 0:  # two bunches
+    haircut, color = int(x) % 5, palette.muted
+    if haircut == 0:  # two bunches
         for side in (-1, 1):
             axes.add_patch(Ellipse((x + side * 0.29, HEAD + 0.02), 0.13, 0.24, angle=side * 20, color=color, zorder=2))
-    elif kind == 2:  # long
+    elif haircut == 2:  # long
         axes.add_patch(Rectangle((x - RADIUS - 0.02, HEAD - 0.25), 2 * RADIUS + 0.04, 0.27, color=color, zorder=2))
-    elif kind == 3:  # a bun
+    elif haircut == 3:  # a bun
         axes.add_patch(Circle((x, HEAD + RADIUS + 0.07), 0.1, color=color, zorder=2))
 
 
 def _fringe(axes: Axes, x: float, palette: Palette) -> None:
     """Hair on the head: a cap of it, or a shock of spikes."""
-    kind, color = int(x) % 5, palette.muted
-    if kind == 1:
+    haircut, color = int(x) % 5, palette.muted
+    if haircut == 1:
         spikes = [(x + RADIUS * 1.02 * np.cos(a), HEAD + RADIUS * 1.02 * np.sin(a)) for a in np.radians([20, 160])]
         for k, angle in enumerate(np.radians(np.linspace(155, 25, 9))):
             reach = RADIUS * (1.28 if k % 2 else 0.98)
             spikes.append((x + reach * np.cos(angle), HEAD + reach * np.sin(angle)))
         spikes.append((x + 0.1, HEAD + 0.13))
         axes.add_patch(Polygon(spikes[1:], color=color, zorder=5))
-    elif kind == 4:  # a cap with its brim
+    elif haircut == 4:  # a cap with its brim
         axes.add_patch(Wedge((x, HEAD + 0.08), RADIUS * 0.98, 0, 180, color=color, zorder=5))
         axes.plot([x - 0.25, x + 0.36], [HEAD + 0.09, HEAD + 0.09], color=color, linewidth=2.2, zorder=5)
     else:
-        side = 1 if kind == 2 else -1
+        side = 1 if haircut == 2 else -1
         around = np.radians(np.linspace(22, 158, 16))
         cap = [(x + 1.04 * RADIUS * np.cos(a), HEAD + 1.04 * RADIUS * np.sin(a)) for a in around]
         axes.add_patch(Polygon([*cap, (x + side * 0.08, HEAD + 0.17)], color=color, zorder=5))

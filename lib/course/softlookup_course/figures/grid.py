@@ -26,10 +26,8 @@ def draw_grid(
 ) -> None:
     """Draw a matrix as coloured cells with their numbers inside; limits and ticks of the axes are set here.
 
-    The title is the matrix's name, with its shape letters. ``bounds`` are the values for the empty and the full end of
-    the colour scale; the matrix's own by default. Where ``marked`` is True (same shape), the cell gets a frame, as a
-    mark that needs no colour; where ``hidden`` is, it is hatched and shows no number. Anything but a matrix is a
-    ValueError: "a grid shows a matrix, but got shape SHAPE".
+    ``bounds`` are the values at the ends of the colour scale, the matrix's own by default. ``marked`` cells are framed,
+    ``hidden`` ones are hatched and show no number.
     """
     values = np.asarray(values, dtype=float)
     if values.ndim != 2:
@@ -50,8 +48,8 @@ def draw_grid(
             axes.add_patch(Rectangle((j, i), 1, 1, facecolor=face, edgecolor=palette.mesh, linewidth=0.6))
             weight = "bold" if marked[i, j] else "normal"
             text = f"{values[i, j]:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
-            look: dict[str, Any] = {"size": 9.0, "weight": weight, "color": ink_on(face)}
-            axes.text(j + 0.5, i + 0.52, text, ha="center", va="center", **look)
+            style: dict[str, Any] = {"size": 9.0, "weight": weight, "color": ink_on(face)}
+            axes.text(j + 0.5, i + 0.52, text, ha="center", va="center", **style)
     for i, j in np.argwhere(marked):
         frame = Rectangle((j + 0.06, i + 0.06), 0.88, 0.88, fill=False, edgecolor=palette.alarm, lw=1.8)
         axes.add_patch(frame)
@@ -69,3 +67,15 @@ def draw_cell(axes: Axes, x: float, y: float, text: str, full: bool, color: str,
     axes.add_patch(Rectangle((x, y), 1, 1, facecolor=color, alpha=alpha, edgecolor="none"))
     axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=palette.muted, linewidth=0.8))
     axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", size=9)
+
+
+def draw_ruled(
+    axes: Axes, x: float, y: float, rows: int, columns: int, color: str, alpha: float = 0.2, width: float = 0.8
+) -> None:
+    """Draw a matrix as a tinted box ruled into cells; (x, y) is its lower left corner."""
+    axes.add_patch(Rectangle((x, y), columns, rows, facecolor=color, alpha=alpha, edgecolor="none"))
+    # One path for all lines of the grid: a rectangle for each cell would make the page four times as heavy.
+    across = [[x, x + columns, np.nan, y + i, y + i, np.nan] for i in range(rows + 1)]
+    down = [[x + j, x + j, np.nan, y, y + rows, np.nan] for j in range(columns + 1)]
+    lines = np.array(across + down, dtype=float)
+    axes.plot(lines[:, :3].ravel(), lines[:, 3:].ravel(), color=color, linewidth=width, solid_capstyle="projecting")

@@ -1,4 +1,4 @@
-"""A trained model looked into: numbers by layer, what each part adds to a logit, features that share dimensions."""
+"""A trained model looked into: numbers by layer and head, ranks, effects of patches, and feature directions."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from softlookup_course.figures.marks import draw_arrow
 from softlookup_course.figures.theme import Palette, ramp
@@ -21,15 +22,10 @@ def layer_maps(
     numbered: float = 0.1,
     palette: Palette,
 ) -> Figure:
-    """Draw one number, 0 to 1, for each layer and head as heat maps side by side.
+    """Draw numbers from 0 to 1, (layers, columns) by title, as heat maps, the lowest layer at the bottom.
 
-    A map is (layers, columns), by title, the lowest layer first, which is drawn at the bottom, as layer 1. All share
-    the names of the columns, each of which stands for ``across``; ``what`` is what the numbers are. Cells from
-    ``numbered`` on show their number as well. A ValueError if a map has another number of columns than there are names.
+    Each column stands for ``across``; cells from ``numbered`` on show ``what`` they are as a number.
     """
-    for title, table in maps.items():
-        if np.ndim(table) != 2 or np.shape(table)[1] != len(columns):
-            raise ValueError(f"the map {title!r} has shape {np.shape(table)}; wanted {len(columns)} columns")
     layers = max(len(table) for table in maps.values())
     width = min(6.4, (0.45 * len(columns) + 0.9) * len(maps) + 0.3)
     figure = Figure(figsize=(width, max(0.155, 0.28 - 0.01 * layers) * layers + 0.8))
@@ -38,8 +34,8 @@ def layer_maps(
         values = np.asarray(table, dtype=float)
         _draw_shares(axes, values, palette)
         for i, j in np.argwhere(np.abs(values) >= numbered):
-            number = f"{values[i, j]:.1f}".replace("-", "\N{MINUS SIGN}")
-            axes.text(j + 0.5, i + 0.46, number, ha="center", va="center", size=8, color=palette.ink)
+            value_text = f"{values[i, j]:.1f}".replace("-", "\N{MINUS SIGN}")
+            axes.text(j + 0.5, i + 0.46, value_text, ha="center", va="center", size=8, color=palette.ink)
         axes.set_xticks(np.arange(len(columns)) + 0.5, columns)
         _number(axes.set_yticks, len(values), first=1)
         axes.set(xlabel=across, ylabel="layer")
@@ -51,13 +47,7 @@ def layer_maps(
 
 
 def layers_by_word(values: np.ndarray, words: Sequence[str], what: str, *, palette: Palette) -> Figure:
-    """Draw one number, 0 to 1, for each number of layers passed and each word of a text.
-
-    ``values`` are (layers + 1, words), or it is a ValueError; ``what`` is what they are. A row for each word, the
-    layers from left to right, and the scale of the colours.
-    """
-    if np.ndim(values) != 2 or np.shape(values)[1] != len(words):
-        raise ValueError(f"the values have shape {np.shape(values)}; wanted {len(words)} columns")
+    """Draw one number, 0 to 1, for each number of layers passed and each word of a text: (layers + 1, words)."""
     figure = Figure(figsize=(6.2, 0.34 * len(words) + 0.7))
     figure.set_layout_engine("constrained")
     axes = figure.subplots()
@@ -69,7 +59,7 @@ def layers_by_word(values: np.ndarray, words: Sequence[str], what: str, *, palet
     axes.set_xlabel("layers passed")
     figure.set_label(
         f"Heat map of {what}: a row for each of {len(words)} words, a column for each number of layers passed. "
-        + "; ".join(f"{word}: {_stretch(column)}" for word, column in zip(words, np.asarray(values).T, strict=True))
+        + "; ".join(f"{token}: {_stretch(column)}" for token, column in zip(words, np.asarray(values).T, strict=True))
         + "."
     )
     return figure
@@ -99,20 +89,16 @@ def _stretch(column: np.ndarray) -> str:
 
 
 def contributions(parts: Mapping[str, float], total: float, what: str, *, palette: Palette) -> Figure:
-    """Draw what the parts of a sum add to it, largest first, and all others together.
-
-    Horizontal bars, to the right what raises the sum and to the left what lowers it. What is left over of ``total`` is
-    drawn as "all others"; ``what`` is what is added up.
-    """
+    """Draw what the parts of a sum add to ``what``, largest first, and what remains of ``total`` as "all others"."""
     bars = dict(parts) | {"all others": total - sum(parts.values())}
     figure = Figure(figsize=(5.2, 0.27 * len(bars) + 0.8))
     axes = figure.subplots()
     for row, (name, value) in enumerate(bars.items()):
         color = palette.muted if name == "all others" else palette.query if value >= 0 else palette.key
         axes.barh(row, value, color=color, height=0.68)
-        number = f"{value:+.1f}".replace("-", "\N{MINUS SIGN}")
+        value_text = f"{value:+.1f}".replace("-", "\N{MINUS SIGN}")
         side = 1 if value >= 0 else -1
-        axes.text(value + 0.06 * side, row, number, ha="left" if side > 0 else "right", va="center", size=8.5)
+        axes.text(value + 0.06 * side, row, value_text, ha="left" if side > 0 else "right", va="center", size=8.5)
     low, high = min(0, *bars.values()), max(bars.values())
     axes.set_xlim(low - 0.16 * (high - low), high + 0.16 * (high - low))
     axes.set_yticks(range(len(bars)), bars)
@@ -126,11 +112,7 @@ def contributions(parts: Mapping[str, float], total: float, what: str, *, palett
 
 
 def feature_directions(directions: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
-    """Draw the directions of features that share two dimensions: by title, (features, 2), the most important first.
-
-    Three panels in a row, with an arrow for each feature, numbered from 1, and a circle of radius 1; a feature without
-    a direction has a dot in the middle.
-    """
+    """Draw feature directions (features, 2) by title, the most important first, and a circle of radius 1."""
     rows = -(-len(directions) // 3)
     figure = Figure(figsize=(5.4, 2.0 * rows))
     figure.set_layout_engine("constrained")
@@ -144,16 +126,60 @@ def feature_directions(directions: Mapping[str, np.ndarray], *, palette: Palette
         axes.spines[:].set_color(palette.faint)
         axes.add_patch(Circle((0, 0), 1, fill=False, edgecolor=palette.faint, linewidth=1.2))
         lengths = np.linalg.norm(rows_M2, axis=1)
-        for number, ((x, y), length) in enumerate(zip(rows_M2, lengths, strict=True), 1):
+        for index, ((x, y), length) in enumerate(zip(rows_M2, lengths, strict=True), 1):
             if length < 0.35:
                 axes.plot(x, y, "o", color=palette.muted, markersize=3)
                 continue
-            color = palette.series[(number - 1) % 4]
+            color = palette.series[(index - 1) % 4]
             draw_arrow(axes, (0, 0), (x, y), color, 1.6)
-            axes.text(1.24 * x / length * max(length, 0.9), 1.24 * y / length * max(length, 0.9), str(number),
+            axes.text(1.24 * x / length * max(length, 0.9), 1.24 * y / length * max(length, 0.9), str(index),
                       ha="center", va="center", size=8.5, color=palette.ink)  # fmt: skip
         descriptions.append(f"{title}: {(lengths >= 0.35).sum()} of {len(lengths)} have a direction")
     for axes in panels[len(directions) :]:
         axes.set_axis_off()
     figure.set_label(f"Arrows of feature directions in two dimensions. {'; '.join(descriptions)}.")
+    return figure
+
+
+def rank_by_layer(ranks: Sequence[int], token: str, layer: int, name: str, *, palette: Palette) -> Figure:
+    """Draw the rank of a token after 0, 1, ... layers; ``layer``, counted from 0, is pointed out as ``name``."""
+    figure = Figure(figsize=(6.2, 2.7))
+    axes = figure.subplots()
+    axes.axvspan(layer, layer + 1, color=palette.mixed, alpha=0.25, linewidth=0)
+    axes.plot(np.arange(len(ranks)), ranks, "-o", color=palette.query, linewidth=1.7, markersize=3.5)
+    axes.set_yscale("log")
+    axes.set(ylim=(max(ranks) * 1.7, 0.75), xlim=(-0.5, len(ranks) - 0.5))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda rank, _: f"{rank:,.0f}"))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.text(layer - 0.3, 3, name, color=palette.ink, ha="right", va="center")
+    axes.set(xlabel="layers passed", ylabel=f"rank of {token}")
+    axes.grid(axis="y")
+    figure.set_label(
+        f"The rank of {token} among all tokens after 0 to {len(ranks) - 1} layers: {ranks[0]:,} before the first, "
+        f"{ranks[layer]:,} before layer {layer + 1} ({name}), {ranks[layer + 1]:,} after it, {ranks[-1]:,} at the end."
+    )
+    return figure
+
+
+def weight_and_effect(
+    weights: np.ndarray, effects: np.ndarray, names: Mapping[tuple[int, int], str], target: str, *, palette: Palette
+) -> Figure:
+    """Draw each head's weight on ``target`` and the recovered fraction when it is patched, (layers, heads)."""
+    figure = Figure(figsize=(5.6, 3.3))
+    axes = figure.subplots()
+    axes.axhline(0, color=palette.muted, linewidth=0.8)
+    axes.plot(np.ravel(weights), np.ravel(effects), "o", color=palette.muted, alpha=0.55, markersize=4)
+    descriptions = []
+    for head, name in names.items():
+        x, y = float(weights[head]), float(effects[head])
+        axes.plot(x, y, "o", color=palette.key, markersize=6)
+        axes.text(x - 0.02 if x > 0.5 else x + 0.025, y + 0.05, name, ha="right" if x > 0.5 else "left", va="bottom")
+        descriptions.append(f"{name} at {x:.2f} and {y:.2f}")
+    axes.set(xlim=(-0.03, 1.0), ylim=(min(-0.35, float(np.min(effects)) - 0.05), 1.08))
+    axes.set(xlabel=f"attention weight on {target}", ylabel="share that comes back")
+    axes.grid(axis="y")
+    figure.set_label(
+        f"A point for each of {np.size(weights)} heads: its attention weight on {target}, and the share of the answer "
+        f"that comes back when it is patched alone. {'; '.join(descriptions)}."
+    )
     return figure

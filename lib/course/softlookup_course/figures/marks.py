@@ -1,5 +1,6 @@
-"""What many figures draw: words beside a point, an arrow, a box with round corners."""
+"""What many figures draw: words beside a point, names at line ends, an arrow, a box with round corners."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -8,30 +9,33 @@ from matplotlib.patches import FancyBboxPatch
 Point = tuple[float, float]
 
 
-def write_beside(axes: Axes, text: str, at: Any, away: Point, **look: Any) -> None:
-    """Write words some points away from a mark; they end or begin on the side where the mark is.
-
-    ``at`` is the mark, in the units of the axes, or in those that ``xycoords`` names; ``away`` how far to the right and
-    up, in points; ``look`` what else ``Axes.annotate`` takes.
-    """
+def write_beside(axes: Axes, text: str, at: Any, away: Point, **style: Any) -> None:
+    """Write words ``away`` points right and up of the mark ``at``; they end or begin on the mark's side."""
     right, up = away
     across = "left" if right > 0 else "right" if right < 0 else "center"
     upright = "bottom" if up > 0 else "top" if up < 0 else "center"
-    axes.annotate(text, at, xytext=away, textcoords="offset points", **{"ha": across, "va": upright, **look})
+    axes.annotate(text, at, xytext=away, textcoords="offset points", **{"ha": across, "va": upright, **style})
 
 
-def draw_arrow(axes: Axes, start: Any, end: Any, color: str, width: float = 1.4, **look: Any) -> None:
-    """Draw an arrow with a full head at ``end``; the line's width is in points.
+def draw_arrow(axes: Axes, start: Any, end: Any, color: str, width: float = 1.4, **style: Any) -> None:
+    """Draw an arrow with a full head at ``end``; ``style`` is what else ``arrowprops`` take."""
+    axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": width, **style})
 
-    ``look`` is what else the ``arrowprops`` of ``Axes.annotate`` take.
+
+def draw_box(axes: Axes, corner: Point, width: float, height: float, rounding: float, **style: Any) -> None:
+    """Draw a box with round corners of radius ``rounding``, from its lower left corner."""
+    shape = f"round,pad=0,rounding_size={rounding}"
+    axes.add_patch(FancyBboxPatch(corner, width, height, boxstyle=shape, **style))
+
+
+def kept_apart(heights: Sequence[float], least: float) -> list[float]:
+    """Move heights up as little as is needed for each to be ``least`` above the one below.
+
+    >>> kept_apart([2.0, 0.0, 0.25], 0.5)
+    [2.0, 0.0, 0.5]
     """
-    axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": width, **look})
-
-
-def draw_box(axes: Axes, corner: Point, width: float, height: float, rounding: float, **look: Any) -> None:
-    """Draw a box with round corners, from its lower left one; ``rounding`` is their radius, in the units of the axes.
-
-    ``look`` is what else ``FancyBboxPatch`` takes.
-    """
-    style = f"round,pad=0,rounding_size={rounding}"
-    axes.add_patch(FancyBboxPatch(corner, width, height, boxstyle=style, **look))
+    raised = [0.0] * len(heights)
+    below = float("-inf")
+    for i in sorted(range(len(heights)), key=lambda i: heights[i]):
+        below = raised[i] = max(float(heights[i]), below + least)
+    return raised

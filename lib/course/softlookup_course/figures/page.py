@@ -10,13 +10,11 @@ import numpy as np
 def grid(text: str) -> np.ndarray:
     """Read a matrix, in float64, as a person writes it in one line: spaces between numbers, semicolons between rows.
 
-    If a row is longer or shorter than the first, it is a ValueError: "row R has N numbers, the first has M".
-
     >>> grid("1 .5; 0 2")
     array([[1. , 0.5],
            [0. , 2. ]])
     """
-    rows = [[float(number) for number in row.split()] for row in text.split(";")]
+    rows = [[float(cell) for cell in row.split()] for row in text.split(";")]
     for index, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
             raise ValueError(f"row {index} has {len(row)} numbers, the first has {len(rows[0])}")
@@ -26,9 +24,8 @@ def grid(text: str) -> np.ndarray:
 def table(columns: Mapping[str, Iterable[Any]], formats: Mapping[str, str] | None = None) -> None:
     """Show results as a table, with numbers aligned to the right; a heading may hold a formula.
 
-    ``formats`` is how to write the numbers of a column, by its heading, as in f-strings. Otherwise whole numbers get
-    commas between thousands, and other numbers three decimals. A ValueError if a column is longer or shorter than the
-    first ("column NAME has N cells, the first has M"), or a format is for no column ("no column NAME; there are ...").
+    ``formats`` is how to write the numbers of a column, by its heading, as in f-strings; else whole numbers get commas
+    between thousands, and other numbers three decimals.
     """
     from IPython.display import Markdown, display
 
@@ -57,16 +54,13 @@ def _cell(cell: Any, form: str | None) -> str:
 
 
 def say(**numbers: Any) -> None:
-    """Keep computed numbers or words under names, for sentences to show with the ``glue:text`` role.
-
-    Something else is a TypeError: "NAME is a KIND; sentences show an int, a float or a str".
-    """
+    """Keep computed numbers or words under names, for sentences to show with the ``glue:text`` role."""
     # It comes with the book extra; the rest of the library does without.
     from myst_nb import glue
 
-    for name, number in numbers.items():
+    for name, value in numbers.items():
         # numpy's own numbers print as "np.float64(...)", which no sentence wants.
-        plain = number.item() if isinstance(number, np.generic) else number
+        plain = value.item() if isinstance(value, np.generic) else value
         if not isinstance(plain, int | float | str):
-            raise TypeError(f"{name} is a {type(number).__name__}; sentences show an int, a float or a str")
+            raise TypeError(f"{name} is a {type(value).__name__}; sentences show an int, a float or a str")
         glue(name, plain, display=False)

@@ -1,4 +1,4 @@
-"""Predicted beside measured: how many times the predicted time each computation took, and streams by their size."""
+"""Predicted beside measured times: errors of predictions, streams by their size, floors under short times."""
 
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
@@ -43,23 +43,20 @@ SIDES = (
 thin line leads to the mark."""
 
 
-def prediction_errors(groups: Mapping[str, Sequence[Row]], within: float = 0.15, *, palette: Palette) -> Figure:
-    """Draw measured over predicted times against the intensity, a mark for each computation, of up to four kinds.
-
-    Both axes are logarithmic; marks are medians, bars go from quartile to quartile. Marks that are more than ``within``
-    from 1, outside the shaded band, carry their names. Each kind is named at the bar that reaches highest.
-    """
+def prediction_errors(groups: Mapping[str, Sequence[Row]], *, palette: Palette) -> Figure:
+    """Draw measured over predicted times against the intensity; marks far from 1 have names."""
+    within = 0.15  # of the shaded band; marks outside have names
     figure = Figure(figsize=(5.6, 3.9))
     axes = figure.subplots()
     descriptions = []
-    for (kind, rows), color, marker in zip(groups.items(), palette.series, "os^D", strict=False):
+    for (group, rows), color, marker in zip(groups.items(), palette.series, "os^D", strict=False):
         for _, at, _, low, high in rows:
             axes.plot([at, at], [low, high], color=color, linewidth=1.8, alpha=0.5, solid_capstyle="round")
         intensities, middles = [row[1] for row in rows], [row[2] for row in rows]
         axes.plot(intensities, middles, marker, color=color, markersize=5, alpha=0.85, zorder=3)
         worst = max(rows, key=lambda row: row[2])
         descriptions.append(
-            f"{kind}: {len(rows)} computations, median error {100 * np.median(np.abs(np.array(middles) - 1)):.1f} %, "
+            f"{group}: {len(rows)} computations, median error {100 * np.median(np.abs(np.array(middles) - 1)):.1f} %, "
             f"slowest against its prediction {worst[0]} with {worst[2]:.2f} times"
         )
     figure.set_label(f"Measured time over predicted time. {'; '.join(descriptions)}.")
@@ -88,13 +85,13 @@ def name_marks(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float, p
         x, y = (np.log((at, ratio)) - low) / (high - low) * size
         return float(x), float(y)
 
-    kinds, outside = [], []
-    for (kind, rows), color in zip(groups.items(), palette.series, strict=False):
+    group_names, outside = [], []
+    for (group, rows), color in zip(groups.items(), palette.series, strict=False):
         highest = max(rows, key=lambda row: row[4])
-        kinds.append((kind, (highest[1], highest[4]), color))
+        group_names.append((group, (highest[1], highest[4]), color))
         outside += [(row[0], row[1:3], color) for row in rows if abs(row[2] - 1) > within]
     outside.sort(key=lambda outlier: abs(outlier[1][1] - 1))  # the nearest to the band have the least room
-    names = kinds + outside
+    names = group_names + outside
     marks = [spot(at, ratio) for rows in groups.values() for _, at, *ratios in rows for ratio in ratios]
     sides = place_names([name for name, *_ in names], [spot(*at) for _, at, _ in names], marks, float(size[0]))
     write_names(axes, names, sides, bold=groups)
@@ -107,15 +104,12 @@ def write_names(
     size: float = NAME_SIZE,
     bold: Container[str] = (),
 ) -> None:
-    """Write names beside their marks, on the sides that ``place_names`` chose, with a thin line to those far away.
-
-    ``size`` of the letters is in points.
-    """
+    """Write names beside their marks, on the sides that ``place_names`` chose; a thin line leads to those far away."""
     for (name, at, color), (across, upright, dx, dy) in zip(names, sides, strict=True):
         line = {"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2}
         weight, shaft = "bold" if name in bold else "normal", line if abs(dy) > FAR else None
-        look: dict[str, Any] = {"ha": across, "va": upright, "arrowprops": shaft, "weight": weight}
-        write_beside(axes, name, at, (dx, dy), color=color, size=size, **look)
+        style: dict[str, Any] = {"ha": across, "va": upright, "arrowprops": shaft, "weight": weight}
+        write_beside(axes, name, at, (dx, dy), color=color, size=size, **style)
 
 
 def place_names(
@@ -123,10 +117,9 @@ def place_names(
 ) -> list[tuple[str, str, float, float]]:
     """Choose for each name a side (of SIDES) of its mark where it covers no mark and no other name, if there is one.
 
-    ``spots`` are where the marks of these names lie, in points; ``marks`` where all marks lie, and the ends of their
-    bars; ``width`` that of the panel, from 0.
+    All is in points: ``spots`` of the names' marks, ``marks`` to keep free, ``width`` of the panel, from 0.
     """
-    taken = [(x - 3.5, y - 3.5, x + 3.5, y + 3.5) for x, y in marks]
+    occupied = [(x - 3.5, y - 3.5, x + 3.5, y + 3.5) for x, y in marks]
     chosen = []
     for name, (x, y) in zip(names, spots, strict=True):
         wide, high = 0.6 * NAME_SIZE * len(name), 1.2 * NAME_SIZE
@@ -140,10 +133,10 @@ def place_names(
             for index, (left, bottom, right, top) in enumerate(boxes)
             if left >= 0
             and right <= width
-            and all(right <= box[0] or box[2] <= left or top <= box[1] or box[3] <= bottom for box in taken)
+            and all(right <= box[0] or box[2] <= left or top <= box[1] or box[3] <= bottom for box in occupied)
         ]
         index = free[0] if free else 0
-        taken.append(boxes[index])
+        occupied.append(boxes[index])
         chosen.append(SIDES[index])
     return chosen
 
@@ -156,11 +149,7 @@ def stream_sizes(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw how many bytes a second a stream gets, against how much it touches, increasing, on a logarithmic axis.
-
-    ``roof`` is the bandwidth of the memory, bytes/s; ``cache`` the size of the last cache in bytes, None where it is
-    not known.
-    """
+    """Draw bytes a second of a stream against the bytes that it touches, the memory's roof and the last cache."""
     figure = Figure(figsize=(4.6, 3.0))
     best = int(np.argmax(rates))
     figure.set_label(
@@ -183,7 +172,7 @@ def stream_sizes(
 
 
 def size_words(n_bytes: float) -> str:
-    """Write a size with a binary prefix: "48 KiB".
+    """Write a size with a binary prefix.
 
     >>> size_words(49152), size_words(3 << 20)
     ('48 KiB', '3 MiB')
@@ -192,3 +181,73 @@ def size_words(n_bytes: float) -> str:
         if n_bytes >= 1 << power:
             return f"{n_bytes / (1 << power):.3g} {prefix}"
     return f"{n_bytes:.0f} B"
+
+
+def launch_floor(
+    machines: Mapping[str, Sequence[tuple[float, float]]], launches: Mapping[str, float], *, palette: Palette
+) -> Figure:
+    """Draw measured over least times of operations, a panel for each machine, and the floor of its launch, all in s."""
+    figure = Figure(figsize=(6.8, 3.1))
+    panels = figure.subplots(1, len(machines), squeeze=False)[0]
+    descriptions = []
+    for axes, (name, times), color in zip(panels, machines.items(), palette.series, strict=False):
+        least, measured = 1e6 * np.array(times).T
+        low, high = 0.6 * min(least.min(), measured.min()), 1.7 * max(least.max(), measured.max())
+        launch = 1e6 * launches[name]
+        line = np.geomspace(low, high, 200)
+        axes.plot(line, line, color=palette.muted, linewidth=1.0, linestyle=":")
+        axes.plot(line, np.maximum(line, launch), color=palette.ink, linewidth=1.4)
+        axes.plot(least, measured, "o", color=color, markersize=4, alpha=0.75, markeredgewidth=0)
+        if launch > 0:
+            name_look = {"va": "baseline", "size": 9, "color": palette.ink}
+            write_beside(axes, f"launch {launch:.0f} µs", (low, launch), (4, -12), **name_look)
+        axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high))
+        axes.set_title(name, fontsize=10)
+        axes.set_xlabel("least by the roofline, µs")
+        axes.minorticks_off()
+        axes.grid(alpha=0.6)
+        axes.set_axisbelow(True)
+        level = f"a floor of {launch:.0f} µs" if launch > 0 else "no floor"
+        longer = np.median(measured / np.maximum(least, launch))
+        descriptions.append(f"{name}: {len(times)} operations, {level}, median {longer:.2f} of the line")
+    panels[0].set_ylabel("measured, µs")
+    figure.set_label(f"Measured over least times. {'; '.join(descriptions)}.")
+    return figure
+
+
+def moved_floor(
+    measured: Mapping[str, Mapping[str, tuple[float, float]]],
+    floors: Mapping[str, float],
+    bandwidth: float,
+    *,
+    palette: Palette,
+) -> Figure:
+    """Draw what a layer takes for a token: (bytes, seconds) by way and model, and the larger of floor and bytes."""
+    figure = Figure(figsize=(6.4, 3.6))
+    axes = figure.subplots()
+    x = np.geomspace(5e6, 1e10, 300)
+    bytes_us = 1e6 * x / bandwidth
+    leftmost = min(n_bytes for models in measured.values() for n_bytes, _ in models.values())
+    for (way, models), color in zip(measured.items(), palette.series, strict=False):
+        floor_us = 1e6 * floors[way]
+        axes.plot(x / 1e6, np.maximum(floor_us, bytes_us), color=color, linewidth=1.6)
+        text = f"{way}: {floor_us:.0f} µs, until {bandwidth * floors[way] / 1e6:,.0f} MB"
+        write_beside(axes, text, (1.15 * leftmost / 1e6, floor_us), (4, 5), va="baseline", color=color, size=9)
+        for n_bytes, seconds in models.values():
+            axes.plot(n_bytes / 1e6, 1e6 * seconds, "o", color=color, markersize=6)
+    lowest = min(1e6 * seconds for models in measured.values() for _, seconds in models.values())
+    for name, (n_bytes, _) in next(iter(measured.values())).items():
+        axes.axvline(n_bytes / 1e6, color=palette.muted, linewidth=0.8, linestyle=":")
+        write_beside(axes, name, (n_bytes / 1e6, lowest), (3, -22), va="baseline", color=palette.ink, size=9)
+    axes.set(xscale="log", yscale="log", xlim=(x[0] / 1e6, x[-1] / 1e6), ylim=(0.4 * lowest, 1.1 * bytes_us[-1]))
+    axes.set_xlabel("MB that a layer reads for a token")
+    axes.set_ylabel("µs that it takes")
+    axes.minorticks_off()
+    axes.grid(alpha=0.5)
+    axes.set_axisbelow(True)
+    levels = "; ".join(
+        f"{way}: a floor of {1e6 * floor:.0f} microseconds until {bandwidth * floor / 1e6:,.0f} megabytes"
+        for way, floor in floors.items()
+    )
+    figure.set_label(f"Microseconds of a layer over the bytes that it reads. {levels}.")
+    return figure

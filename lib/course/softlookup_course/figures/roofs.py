@@ -21,12 +21,7 @@ def roofline(
     span: tuple[float, float] = (0.02, 2000.0),
     palette: Palette,
 ) -> Figure:
-    """Draw up to four roofs, each with its ridge, and computations as points on the first of them.
-
-    A roof is peak (FLOP/s) and bandwidth (bytes/s); a mark is a name and an intensity (FLOP/B), and lies on the roof
-    where it would at best; ``span`` is the first and last intensity that is drawn. Both axes are logarithmic; each
-    ridge carries its intensity. The regions of a single roof are shaded and named: memory-bound and compute-bound.
-    """
+    """Draw up to four roofs (FLOP/s, bytes/s), and computations (name, FLOP/B) as points on the first of them."""
     figure = Figure(figsize=(5.6, 3.7))
     axes = figure.subplots()
     descriptions = draw_roofs(axes, roofs, span, palette)
@@ -35,13 +30,13 @@ def roofline(
     if len(roofs) == 1:
         shade_regions(axes, *first, span, palette)
         shaded = " Shaded: memory-bound left of the ridge, compute-bound right of it."
-    for place, (name, intensity) in enumerate(sorted(marks, key=lambda mark: mark[1])):
+    for index, (name, intensity) in enumerate(sorted(marks, key=lambda mark: mark[1])):
         rate = min(first[0], first[1] * intensity)
         axes.plot(intensity, rate, "o", color=palette.ink, markersize=6, zorder=4)
         flat = rate == first[0] and intensity <= span[1] / 3  # its words have room below the roof, on both sides
-        left = not flat and (place % 2 == 1 or rate == first[0])
-        high = place % 2 == 1 and rate < first[0]
-        away = 0 if flat else -6 if left else 7, -7 if flat else 3 if high else -4
+        to_left = not flat and (index % 2 == 1 or rate == first[0])
+        high = index % 2 == 1 and rate < first[0]
+        away = 0 if flat else -6 if to_left else 7, -7 if flat else 3 if high else -4
         write_beside(axes, f"{name}\n{rate_words(rate)}", (intensity, rate), away, size=8.5, linespacing=1.25)
         descriptions.append(f"{name}, at {intensity_words(intensity)} FLOP/B, reaches at most {rate_words(rate)}")
     figure.set_label(
@@ -53,21 +48,10 @@ def roofline(
 
 
 def measured_roof(
-    roofs: Mapping[str, Roof],
-    points: Mapping[str, Sequence[tuple[float, float]]],
-    *,
-    span: tuple[float, float] = (0.04, 400.0),
-    palette: Palette,
+    roofs: Mapping[str, Roof], points: Mapping[str, Sequence[tuple[float, float]]], *, palette: Palette
 ) -> Figure:
-    """Draw a machine's measured roofs, up to four by kind of number, and the measured points under them.
-
-    A roof is peak (FLOP/s) and bandwidth (bytes/s); points are intensities and rates of what was tried; ``span`` is the
-    first and last intensity that is drawn. Both axes are logarithmic, a colour and a marker for each kind. Points
-    without a roof are a ValueError: "points of NAME, but there are roofs of ...".
-    """
-    for name in points:
-        if name not in roofs:
-            raise ValueError(f"points of {name}, but there are roofs of {', '.join(roofs)}")
+    """Draw up to four measured roofs (FLOP/s, bytes/s), and measured points (FLOP/B, FLOP/s) by name of roof."""
+    span = 0.04, 400.0  # the first and last intensity that is drawn
     figure = Figure(figsize=(5.6, 3.7))
     axes = figure.subplots()
     draw_roofs(axes, roofs, span, palette)
@@ -91,20 +75,16 @@ def measured_roof(
 
 
 def phase_moves(ridge: float, moves: Mapping[str, tuple[float, float]], *, palette: Palette) -> Figure:
-    """Draw how far operations move against a machine's ridge between prefill and decode, in FLOP/B.
-
-    A row for each name, with a filled mark for prefill, a hollow one for decode and an arrow between them. The sides of
-    the ridge are shaded and named.
-    """
+    """Draw how far operations move against a machine's ridge, from prefill to decode, in FLOP/B."""
     figure = Figure(figsize=(6.2, 1.1 + 0.42 * len(moves)))
     axes = figure.subplots()
     edges = [0.5 * min(map(min, moves.values())), 2.5 * max(ridge, *map(max, moves.values()))]
-    for name, left, right, color in (
+    for name, low, high, color in (
         ("memory-bound", edges[0], ridge, palette.query),
         ("compute-bound", ridge, edges[1], palette.key),
     ):
-        axes.axvspan(left, right, color=color, alpha=0.14, linewidth=0, zorder=0)
-        axes.text((left * right) ** 0.5, -0.75, name, ha="center", va="center", size=9, weight="bold")
+        axes.axvspan(low, high, color=color, alpha=0.14, linewidth=0, zorder=0)
+        axes.text((low * high) ** 0.5, -0.75, name, ha="center", va="center", size=9, weight="bold")
     descriptions = []
     for row, (name, (before, after)) in enumerate(moves.items()):
         if abs(np.log(before / after)) > 0.3:
@@ -132,7 +112,7 @@ def draw_roofs(axes: Axes, roofs: Mapping[str, Roof], span: tuple[float, float],
     for row, ((name, (peak, bandwidth)), color) in enumerate(zip(roofs.items(), palette.series, strict=False)):
         ridge = peak / bandwidth
         # The largest ridge has its words on the right, the others on the left, away from the line of the next.
-        draw_roof(axes, peak, bandwidth, span, color, name, left=ridge < widest, row=row)
+        draw_roof(axes, peak, bandwidth, span, color, name, ridge_to_left=ridge < widest, row=row)
         descriptions.append(f"{name} rises to {rate_words(peak)}, with its ridge at {intensity_words(ridge)} FLOP/B")
     return descriptions
 
@@ -145,7 +125,7 @@ def draw_roof(
     color: str,
     name: str,
     *,
-    left: bool = False,
+    ridge_to_left: bool = False,
     row: int = 0,
 ) -> None:
     """Draw one roof with its name above the flat part, and its ridge, named at the foot of a dotted line."""
@@ -153,22 +133,22 @@ def draw_roof(
     axes.loglog([span[0], ridge, span[1]], [span[0] * bandwidth, peak, peak], color=color, zorder=2)
     axes.plot([ridge, ridge], [1, peak], color=color, linewidth=1, linestyle=":", zorder=1)
     write_beside(axes, name, (span[1], peak), (-2, 3), color=color, size=8.5)
-    foot, look = axes.get_xaxis_transform(), {"va": "bottom", "color": color, "size": 8.5}
-    away = (-4 if left else 4, 0)
-    write_beside(axes, f"ridge {intensity_words(ridge)}", (ridge, 0.02 + 0.07 * row), away, xycoords=foot, **look)
+    foot, style = axes.get_xaxis_transform(), {"va": "bottom", "color": color, "size": 8.5}
+    away = (-4 if ridge_to_left else 4, 0)
+    write_beside(axes, f"ridge {intensity_words(ridge)}", (ridge, 0.02 + 0.07 * row), away, xycoords=foot, **style)
 
 
 def shade_regions(axes: Axes, peak: float, bandwidth: float, span: tuple[float, float], palette: Palette) -> None:
     """Shade what lies under a roof on both sides of its ridge, and name both regions."""
     ridge, floor = peak / bandwidth, 0.5 * span[0] * bandwidth
-    look: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "va": "baseline", "weight": "bold", "size": 9}
+    style: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "va": "baseline", "weight": "bold", "size": 9}
     for name, edges, color, away in (
         ("memory-bound", (span[0], ridge), palette.query, -9),
         ("compute-bound", (ridge, span[1]), palette.key, 9),
     ):
         top = [min(peak, bandwidth * edge) for edge in edges]
         axes.fill_between(edges, floor, top, color=color, alpha=0.14, linewidth=0, zorder=0)
-        write_beside(axes, name, (ridge, 0.3), (away, 0), color=color, **look)
+        write_beside(axes, name, (ridge, 0.3), (away, 0), color=color, **style)
 
 
 def finish(axes: Axes, roofs: Iterable[Roof], span: tuple[float, float]) -> None:
@@ -191,14 +171,14 @@ def finish(axes: Axes, roofs: Iterable[Roof], span: tuple[float, float]) -> None
 def intensity_words(intensity: float) -> str:
     """Write an intensity with three digits, and all of those before the point.
 
-    >>> intensity_words(1 / 12), intensity_words(9.56), intensity_words(4096 / 3)
-    ('0.0833', '9.56', '1,365')
+    >>> intensity_words(1 / 12), intensity_words(4096 / 3)
+    ('0.0833', '1,365')
     """
     return f"{intensity:,.0f}" if intensity >= 1000 else f"{intensity:.3g}"
 
 
 def rate_words(flops_per_s: float) -> str:
-    """Write a rate with a prefix: "312 TFLOP/s".
+    """Write a rate with a prefix.
 
     >>> rate_words(312e12), rate_words(1.7e11)
     ('312 TFLOP/s', '170 GFLOP/s')

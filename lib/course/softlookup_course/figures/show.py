@@ -45,36 +45,25 @@ html[data-theme="dark"] .bd-content div.cell_output .slk-figure img{background:n
 
 @dataclass(frozen=True)
 class Shown:
-    """What `show` gives back; a notebook displays it by itself.
+    """What `show` gives back; a notebook displays it by itself."""
 
-    Attributes:
-        light: The image for light pages, as a data URI.
-        dark: The image for dark pages, as a data URI.
-        alt: What the picture shows, for those who do not see it.
-        caption: The sentence beneath it; empty for none.
-        width_px: The width at which its letters have the size of the page's, where there is room.
-        height_px: The height that goes with it, so that a page keeps the room before the picture is there.
-        least_px: The width below which its letters would be too small to read.
-        drawing: The light figure itself.
-    """
-
-    light: str
-    dark: str
-    alt: str
-    caption: str
-    width_px: int
-    height_px: int
-    least_px: int
-    drawing: Figure
+    light: str  # the image for light pages, as a data URI
+    dark: str  # the image for dark pages, as a data URI
+    alt: str  # what the picture shows, for those who do not see it
+    caption: str  # the sentence beneath it; empty for none
+    width_px: int  # the width at which its letters have the size of the page's, where there is room
+    height_px: int  # the height that goes with it, so that a page keeps the room before the picture is there
+    least_px: int  # the width below which its letters would be too small to read
+    drawing: Figure  # the light figure itself
 
     def _repr_html_(self) -> str:
         """Write the HTML that holds both images."""
         alt = html.escape(self.alt, quote=True)
         # The images get a box of their own: the theme hides a caption that directly follows .only-dark.
         images = "".join(
-            f'<img class="{shown} dark-light" src="{uri}" alt="{alt}"'
+            f'<img class="{theme_class} dark-light" src="{uri}" alt="{alt}"'
             f' width="{self.width_px}" height="{self.height_px}">'
-            for shown, uri in (("only-light", self.light), ("only-dark", self.dark))
+            for theme_class, uri in (("only-light", self.light), ("only-dark", self.dark))
         )
         caption = f"<figcaption>{html.escape(self.caption)}</figcaption>" if self.caption else ""
         box = f'<div class="slk-scroll" style="--slk-least:{self.least_px}px">{images}</div>'
@@ -93,11 +82,8 @@ class Shown:
 def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = "", **kwargs: Any) -> Shown:
     """Draw a figure in both themes, for the page that is being read to choose from; notebooks display it as HTML.
 
-    ``draw`` is a function of ``softlookup_course.figures``, which takes ``palette`` by name. ``alt`` says what the
-    picture shows, in a sentence or two: figures of this package label themselves with the numbers they draw, and that
-    label is taken where it is left out. Without either it is a ValueError, "NAME needs alt: a sentence that says what
-    the picture shows". ``caption`` is what to notice, printed beneath the picture. The same arguments always give the
-    same bytes.
+    ``draw`` is a function of ``softlookup_course.figures``. ``alt`` says what the picture shows; by default the label
+    that the figure gives itself. ``caption`` is what to notice, printed beneath the picture.
     """
     uris: dict[str, str] = {}
     for palette in (DARK, LIGHT):  # the light one last: it is what is measured below, and handed on
@@ -120,10 +106,7 @@ def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = 
 
 
 def render_svg(draw: Callable[..., Figure], palette: Palette, *args: Any, **kwargs: Any) -> str:
-    """Draw a figure in one palette and write it as SVG, without dates or random ids.
-
-    The same arguments always give the same text.
-    """
+    """Draw a figure in one palette and write it as SVG: the same arguments always give the same text."""
     return _svg(_draw(draw, palette, args, kwargs), palette)
 
 
@@ -157,8 +140,8 @@ def _tight(path: str) -> str:
     return re.sub(r"\s*([A-Za-z])\s*", r"\1", _LONG_NUMBER.sub(_to_hundredths, path)).strip()
 
 
-def _to_hundredths(number: re.Match[str]) -> str:
-    return f"{float(number[0]):.2f}"
+def _to_hundredths(match: re.Match[str]) -> str:
+    return f"{float(match[0]):.2f}"
 
 
 def _png(figure: Figure, palette: Palette) -> bytes:

@@ -14,34 +14,20 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
 @dataclass(frozen=True)
 class Palette:
-    """The colours of one theme, named by what they stand for.
+    """The colours of one theme, named by what they stand for."""
 
-    Attributes:
-        name: ``"light"`` or ``"dark"``.
-        paper: The page behind the figure; figures themselves are transparent.
-        ink: Text and the lines that carry the message.
-        muted: Axes, ticks and second-rank words.
-        faint: Grid lines, hidden paths and empty boxes.
-        query: Queries, and the first of several series.
-        key: Keys, and the second series.
-        value: Values, and the third series.
-        mixed: Weights and outputs, and the fourth series.
-        alarm: What is wrong; never used without a mark or a word beside it.
-        high: The full end of the heat-map ramp, which begins at ``paper``.
-        mesh: The lines between the cells of a heat map, weaker than ``faint`` where that would outshine small weights.
-    """
-
-    name: str
-    paper: str
-    ink: str
-    muted: str
-    faint: str
-    query: str
-    key: str
-    value: str
-    mixed: str
-    alarm: str
-    high: str
+    name: str  # ``"light"`` or ``"dark"``
+    paper: str  # the page behind the figure; figures themselves are transparent
+    ink: str  # text and the lines that carry the message
+    muted: str  # axes, ticks and second-rank words
+    faint: str  # grid lines, hidden paths and empty boxes
+    query: str  # queries, and the first of several series
+    key: str  # keys, and the second series
+    value: str  # values, and the third series
+    mixed: str  # weights and outputs, and the fourth series
+    alarm: str  # what is wrong; never used without a mark or a word beside it
+    high: str  # the full end of the heat-map ramp, which begins at ``paper``
+    # The lines between the cells of a heat map, weaker than ``faint`` where that would outshine small weights:
     mesh: str
 
     @property
@@ -86,9 +72,7 @@ PALETTES: tuple[Palette, Palette] = (LIGHT, DARK)
 
 @cache
 def letters() -> str:
-    """Make the book's own letters known to matplotlib, so that figures are the same on every machine.
-
-    It gives the family's name: regular, italic and bold (its semi-bold), Latin and Greek.
+    """Make the book's own letters known to matplotlib, and return the family's name.
 
     Source: IBM Plex Sans 1.1.0, a subset under a name of its own, as its licence asks (``letters/LICENSE.txt``).
     """
@@ -148,21 +132,13 @@ def ramp(palette: Palette) -> LinearSegmentedColormap:
 
 
 def luminance(color: str | tuple[float, float, float]) -> float:
-    """Measure how bright a colour is to the eye: relative luminance, 0 for black to 1 for white.
-
-    Source: W3C, Web Content Accessibility Guidelines 2.2, "relative luminance".
-    """
+    """Measure how bright a colour is to the eye, 0 for black to 1 for white (WCAG 2.2, "relative luminance")."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def contrast(color: str | tuple[float, float, float], background: str | tuple[float, float, float]) -> float:
-    """Measure how well one colour can be read on another: the contrast ratio, in whatever order.
-
-    1 is the same, 21 is black on white. Text wants 4.5, shapes want 3.
-
-    Source: W3C, Web Content Accessibility Guidelines 2.2, "contrast ratio".
-    """
+    """Measure the contrast ratio of two colours, 1 to 21 (WCAG 2.2): text wants 4.5, shapes want 3."""
     dark, bright = sorted((luminance(color), luminance(background)))
     return (bright + 0.05) / (dark + 0.05)
 

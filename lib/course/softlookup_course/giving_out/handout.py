@@ -37,17 +37,7 @@ _HELP = {
 
 @dataclass(frozen=True)
 class Handout:
-    """What was packed.
-
-    Attributes:
-        file: The name of the file to be handed out.
-        content: What it holds.
-        students: How many have a notebook of their own in it; 0 where all get the same.
-        words: What students have to know: what to install, to run and to hand in, and until when.
-        help: What is said of help, without the subject: "ends with a worked example".
-        dead_links: Whether the notebook's links lead to a book beside it, which students do not have.
-        unknown: Participants of Moodle's worksheet for whom there is no notebook, a sentence each.
-    """
+    """What was packed: ``students`` with a notebook of their own (0: all the same), and sentences to hand on."""
 
     file: str
     content: bytes
@@ -59,13 +49,7 @@ class Handout:
 
 
 def make_handout(course: Course, assignment: str, worksheet: Worksheet | None = None) -> Handout:
-    """Pack what students get of one assignment.
-
-    One notebook if that is all there is; else a zip with a README for students. Of an assignment that was released for
-    each student, a zip with a folder for each; with Moodle's grading ``worksheet`` of the assignment, notebooks are
-    named so that Moodle finds their owners. CourseError if the assignment was not released, its source was changed
-    since, or somebody in the class has no notebook.
-    """
+    """Pack what students get of one assignment; with Moodle's grading worksheet, so that Moodle finds the owners."""
     course.require(assignment)
     path = course.notebook("release", ".", assignment)
     if not path.is_file():
@@ -113,22 +97,24 @@ def make_handout(course: Course, assignment: str, worksheet: Worksheet | None = 
         }
         return Handout(f"{assignment}.zip", packed(files), len(for_each), *about)
     files, matched, unknown = {}, set[str](), []
-    for number, student, why in worksheet.participants():
+    for participant, student, why in worksheet.participants():
         if why:
             unknown.append(why)
         elif student not in for_each:
-            unknown.append(f"participant {number} is {one_line(student)}, for whom there is no notebook")
+            unknown.append(f"participant {participant} is {one_line(student)}, for whom there is no notebook")
         else:
             matched.add(student)
             files.update(
-                with_readme(for_each[student], due.due_for(student), f"Participant_{number}_assignsubmission_file_")
+                with_readme(
+                    for_each[student], due.due_for(student), f"Participant_{participant}_assignsubmission_file_"
+                )
             )
     if not matched:
         raise CourseError(
             f"nobody in the grading worksheet is in this class: {'; '.join(unknown[:3]) or 'it is empty'}"
         )
-    if rest := sorted(for_each.keys() - matched):
-        unknown.append(f"these are in this class, but not in the worksheet: {_listed(rest)}")
+    if without_row := sorted(for_each.keys() - matched):
+        unknown.append(f"these are in this class, but not in the worksheet: {_listed(without_row)}")
     return Handout(f"{assignment}-moodle.zip", packed(files), len(matched), *about, tuple(unknown))
 
 
@@ -182,9 +168,7 @@ class _Facts:
         until = "there is no due date yet" if due is None else as_text(due, zone)
         return (
             f"{self.title}\n\n"
-            f"Install: Python 3.11 or newer, then the library softlookup with JupyterLab: {library}{more}\n"
-            f"Work:    jupyter lab {file}, in this folder; softlookup check {file} shows what would be graded\n"
-            f"Hand in: {file}, saved, under this name\n"
-            f"Due:     {until}\n"
-            f"Help:    hint(TASK) in the notebook {self.help}\n"
+            f"Install: Python 3.11 or newer, then the library softlookup with JupyterLab: {library}{more}\nWork:    "
+            f"jupyter lab {file}, in this folder; softlookup check {file} shows what would be graded\nHand in: {file}, "
+            f"saved, under this name\nDue:     {until}\nHelp:    hint(TASK) in the notebook {self.help}\n"
         )

@@ -29,10 +29,7 @@ def packed(files: Mapping[str, bytes]) -> bytes:
 
 
 def files_in(folder: Path, besides: str = "") -> dict[str, bytes]:
-    """Read all files of a folder, by their path in it; a folder in it, ``besides``, is left out.
-
-    A link, which leads to something else on another computer, is a CourseError.
-    """
+    """Read all files of a folder, by their path in it; a link is a CourseError."""
     files = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
@@ -55,10 +52,7 @@ def nbgrader_refuses(path: Path) -> Iterator[None]:
 
 
 def changed_since(course: Course, assignment: str) -> list[str]:
-    """What the source of a released assignment has and its release has otherwise: cells and files by name, sorted.
-
-    Without a source, nothing can be compared. CourseError if nbgrader could make no release of the source.
-    """
+    """Names of cells and files that a released assignment's source has otherwise; none without a source."""
     source, release = (course.folder(step, ".", assignment) for step in ("source", "release"))
     notebook = course.notebook("source", ".", assignment)
     if not notebook.is_file():

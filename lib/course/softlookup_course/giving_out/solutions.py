@@ -41,16 +41,7 @@ SMALL = 10
 
 @dataclass(frozen=True)
 class Solutions:
-    """Answers, ready to be published.
-
-    Attributes:
-        file: The name of the file.
-        content: What it holds.
-        students: How many have answers of their own in it; 0 where all have the same.
-        mistakes: How many known mistakes it tells of.
-        graded: How many graded submissions these were counted in.
-        notes: What else is to be said, a sentence each.
-    """
+    """Answers, ready to be published, for ``students`` each (0: all the same), with notes to the instructor."""
 
     file: str
     content: bytes
@@ -81,14 +72,7 @@ def make_solutions(
     root: Callable[[], Path],
     secret: str | None = None,
 ) -> Solutions:
-    """Make notebooks with the answers to one assignment.
-
-    The notebook of the course's own source with its answers; of an assignment that was released for each student, a zip
-    with a notebook for each. Mistakes are counted from ``report``; None if it was not graded. ``now`` is aware of its
-    zone; None publishes before the last deadline, too. ``root`` finds the checkout, from which the answers to notebooks
-    of single students are made, which need the course's ``secret``. CourseError if the assignment was not released,
-    somebody has time left, the secret word is missing or another one, or nbgrader refuses the source.
-    """
+    """Make notebooks with the answers to one assignment; ``now`` None publishes before the last deadline, too."""
     course.require(assignment)
     released = Released(course)
     choices = released.choices(assignment)
@@ -114,7 +98,7 @@ def make_solutions(
             f"{assignment}-solutions.ipynb",
             _text(answers),
             0,
-            class_mistakes.number,
+            class_mistakes.count,
             class_mistakes.graded,
             tuple(notes),
         )
@@ -126,11 +110,11 @@ def make_solutions(
         if raw is None:
             notes.append(f"no notebook was made for {one_line(student)}, so there are no answers to it either")
             continue
-        made = _made(root(), course.root, catalogue, assignment, secret, choices, student)
-        notebook, release = nbformat.reads(raw.decode(), as_version=4), make_release(made, course.config)
+        source_notebook = _made(root(), course.root, catalogue, assignment, secret, choices, student)
+        notebook, release = nbformat.reads(raw.decode(), as_version=4), make_release(source_notebook, course.config)
         if [cell.source for cell in notebook.cells] != [cell.source for cell in release.cells]:
             others.append(one_line(student))
-        answers = class_mistakes.added(answered(made))
+        answers = class_mistakes.added(answered(source_notebook))
         answers.metadata[KEY] = {"student": student}
         files[f"{student}/{assignment}-solutions.ipynb"] = _text(answers)
     if others:
@@ -146,17 +130,14 @@ def make_solutions(
         f"{assignment}-solutions.zip",
         packed(files),
         len(files),
-        class_mistakes.number,
+        class_mistakes.count,
         class_mistakes.graded,
         tuple(notes),
     )
 
 
 def answered(source: NotebookNode) -> NotebookNode:
-    """A source notebook as students may see it: with answers, without hidden tests, mark schemes and nbgrader's marks.
-
-    ``source`` is left as it is. Graded cells keep their names as the cells' ids.
-    """
+    """A source notebook as students may see it: with answers, without hidden tests, mark schemes and marks."""
     notebook = copy.deepcopy(source)
     for step in (ClearHiddenTests, ClearMarkScheme, ClearOutput):
         notebook, _ = step().preprocess(notebook, {})
@@ -186,7 +167,7 @@ class _Mistakes:
     """What the class got wrong, said of each task without naming anybody."""
 
     def __init__(self, catalogue: Catalogue, report: Report | None) -> None:
-        self.graded = sum(record.status == GRADED for record in report.records) if report else 0
+        self.graded = sum(report_row.status == GRADED for report_row in report.records) if report else 0
         self.why_none = ""
         if report is None:
             self.why_none = "it was not graded yet, so no mistakes are told"
@@ -196,15 +177,15 @@ class _Mistakes:
                 f"persons; there are {self.graded}"
             )
         self._by_task: dict[str, Counter[str]] = {}
-        for (task, slug), count in (report.mistakes() if report and not self.why_none else Counter()).items():
+        for (task, mistake_name), count in (report.mistakes() if report and not self.why_none else Counter()).items():
             try:
-                says = catalogue.task(task).mistake(slug).says
+                says = catalogue.task(task).mistake(mistake_name).says
             except (UnknownTask, KeyError):
                 continue  # not a mistake of this course, such as the answer to another variant
             self._by_task.setdefault(task, Counter())[says] += count
 
     @property
-    def number(self) -> int:
+    def count(self) -> int:
         """How many mistakes there are."""
         return sum(len(counts) for counts in self._by_task.values())
 

@@ -40,6 +40,6 @@ class Absent:
     def __getattr__(self, name: str) -> Any:
         raise ImportError(self._reason)
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Say why it cannot be called."""
         raise ImportError(self._reason)

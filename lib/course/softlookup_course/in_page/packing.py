@@ -120,11 +120,11 @@ def pack(chapter: int) -> bytes:
 
 def shipped() -> dict[str, Path]:
     """The files of each package that run in a page, by their names in its archive."""
-    places = homes()
+    package_paths = homes()
     return {
-        f"{package}/{path.relative_to(places[package]).as_posix()}": path
+        f"{package}/{path.relative_to(package_paths[package]).as_posix()}": path
         for package, parts in _PARTS.items()
-        for path in sorted({path for part in parts for path in places[package].glob(part)})
+        for path in sorted({path for part in parts for path in package_paths[package].glob(part)})
     }
 
 
@@ -160,7 +160,7 @@ def _facts(task: Task) -> dict[str, Any]:
     """All that is said of a task, what earlier functions give in its questions, and the help that a course allows."""
     variant, texts, step = variant_of(task), task.notebook.help_texts(task.id), last_step(task)
     questions = questions_at_home(variant)
-    rights = [right for case, right in zip(questions.cases, questions.rights, strict=True) if _in_numpy(case)]
+    rights = [expected for case, expected in zip(questions.cases, questions.rights, strict=True) if _in_numpy(case)]
     allowed = texts.other and step == len(HELP_STEPS)
     way = json.dumps([in_variant(variant, texts.other), texts.differs]) if allowed else ""
     return {
@@ -174,18 +174,18 @@ def _facts(task: Task) -> dict[str, Any]:
 def _calls(task: Task) -> list[list[Any]]:
     """What the published solution asks of earlier tasks' functions, and what sound ones give."""
     calls: list[list[Any]] = []
-    seen: set[bytes] = set()
+    keys: set[bytes] = set()
 
     def recording(part: Task, frame: str) -> Any:
-        sound = stand_in(variant_of(part), frame)
+        reference_function = stand_in(variant_of(part), frame)
 
-        def call(*args: Any, **named: Any) -> Any:
-            copies = [plain(arg) for arg in args], {name: plain(arg) for name, arg in named.items()}
-            result = sound(*args, **named)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            copies = [plain(arg) for arg in args], {name: plain(arg) for name, arg in kwargs.items()}
+            result = reference_function(*args, **kwargs)
             values = tuple(map(plain, result)) if isinstance(result, tuple) else plain(result)
             key = repr((part.id, *map(_key, (*copies[0], *copies[1].items())))).encode()
-            if key not in seen:
-                seen.add(key)
+            if key not in keys:
+                keys.add(key)
                 calls.append([part.id, [*copies[0], *copies[1].values()], values])
             return result
 

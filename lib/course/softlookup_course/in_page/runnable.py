@@ -17,10 +17,10 @@ def runnable(cells: Sequence[str]) -> list[int]:
     """
     world: dict[str, Any] = {"__name__": "__main__"}
     numbers = []
-    for number, source in enumerate(cells):
-        sound = run_what_runs(source, f"<submission {number}>", world)
-        if sound and not any(isinstance(world.get(name), Absent) for name in _names(source)):
-            numbers.append(number)
+    for index, source in enumerate(cells):
+        all_ran = run_what_runs(source, f"<submission {index}>", world)
+        if all_ran and not any(isinstance(world.get(name), Absent) for name in _names(source)):
+            numbers.append(index)
     return numbers
 
 

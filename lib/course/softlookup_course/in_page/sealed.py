@@ -24,6 +24,6 @@ def opened(seal: str, rights: Sequence[Arrays]) -> str:
 
 
 def _mixed(data: bytes, rights: Sequence[Arrays]) -> bytes:
-    key = hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for right in rights for array in right))
-    blocks = [hashlib.sha256(key.digest() + number.to_bytes(4)).digest() for number in range(1 + len(data) // 32)]
+    key = hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for expected in rights for array in expected))
+    blocks = [hashlib.sha256(key.digest() + index.to_bytes(4)).digest() for index in range(1 + len(data) // 32)]
     return bytes(a ^ b for a, b in zip(data, b"".join(blocks), strict=False))

@@ -87,14 +87,11 @@ class PageSession:
         return [*baked.more]
 
     def check(self, task_id: str, cells: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-        """Run the reader's answers to a notebook's tasks, and judge one.
+        """Run the reader's answers to a notebook's tasks, and judge the last of the cells.
 
-        ``cells`` have task id ("" where a cell is given) and source of each cell before the answer, in the notebook's
-        order, and of the answer. What raises an exception before it is left out.
-
-        It gives ``printed``, ``error`` (a traceback, empty if there is none), ``hints`` (each with ``title`` and
-        ``text`` or ``code``), and where the answer runs its verdict: ``html``, ``text``, ``record``, ``why``, whether
-        it is right, and has lines that can be changed, and ``plays``, whether it is a parallel program.
+        ``cells`` have the task's id ("" where a cell is given) and source. It gives ``printed``, ``error`` (a
+        traceback), ``hints`` (``title``, and ``text`` or ``code``), and where the answer runs ``html``, ``text``,
+        ``record``, ``why`` (whether it has lines to change) and ``plays`` (whether it is a parallel program).
         """
         task = self.catalogue.task(task_id)
         world, outcome = self._run_up_to(task_id, cells)
@@ -102,18 +99,15 @@ class PageSession:
             return outcome | {"hints": self._hints(task, "")}
         function = world.get(task.name)
         with np.errstate(all="ignore"):  # a warning is noise, never a verdict
-            result, seen = self._judged(task, function)
-        hints = [] if result.verdict == "pass" else self._hints(task, seen)
+            result, remark = self._judged(task, function)
+        hints = [] if result.verdict == "pass" else self._hints(task, remark)
         asks = result.verdict == "pass" and can_ask(cells[-1]["source"], task.name)
         verdict = {"html": panel(result), "text": result.text(), "record": result.record()}
         plays = result.verdict != "blank" and any(map(is_playable, self.questions(task).cases))
         return outcome | verdict | {"hints": hints, "why": asks, "plays": plays}
 
     def play(self, task_id: str, cells: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-        """A reader's parallel program for the figure that plays it, as ``playing.figure_of`` gives it.
-
-        Cells as for ``check``.
-        """
+        """Give a reader's parallel program for the figure that plays it; cells are as for ``check``."""
         task = self.catalogue.task(task_id)
         world, outcome = self._run_up_to(task_id, cells)
         if outcome["error"] or not callable(world.get(task.name)):
@@ -122,11 +116,7 @@ class PageSession:
             return figure_of(world[task.name], self.questions(task).cases)
 
     def why(self, task_id: str, cells: Sequence[Mapping[str, str]], seed: int) -> list[dict[str, Any]]:
-        """Questions on the reader's answer to a task: what comes out when a line of it is changed?
-
-        They come as ``why.why_questions`` gives them, drawn by ``seed``; none where the answer does not run. Cells are
-        as for ``check``.
-        """
+        """Draw questions on the reader's answer to a task, none where it does not run; cells are as for ``check``."""
         task = self.catalogue.task(task_id)
         world, outcome = self._run_up_to(task_id, cells)
         if outcome["error"] or not callable(world.get(task.name)):
@@ -141,10 +131,10 @@ class PageSession:
             run_what_runs(cell["source"], f"<submission {cell['task'] or 'a given cell'}>", world)
         return world, _ran(cells[-1]["source"], f"<submission {task_id}>", world, self)
 
-    def _hints(self, task: Task, seen: str) -> list[dict[str, str]]:
+    def _hints(self, task: Task, remark: str) -> list[dict[str, str]]:
         """Help in steps: what can be seen of the answer, and the formula; a notebook has more."""
         formula = self.chapters[task.chapter].more[task.id]["formula"]
-        hints = [{"title": "Hint", "text": seen}] * bool(seen)
+        hints = [{"title": "Hint", "text": remark}] * bool(remark)
         hints += [{"title": "Hint: the formula", "code": formula}] * bool(formula)
         return hints
 
@@ -157,15 +147,11 @@ class PageSession:
         return (Way("Another way, in torch" if task.frame == "torch" else "Another way", code, says),)
 
     def run(self, cells: Sequence[str]) -> dict[str, Any]:
-        """Run a cell of a chapter, the last of ``cells``, after those before it.
-
-        Those that raise an exception are left out. It gives ``printed`` and ``error`` as in ``check``, and ``tables``:
-        rows of cells, the headings first.
-        """
+        """Run the last of a chapter's cells after the others; ``tables`` are rows of cells, the headings first."""
         *before, cell = cells
         world = _world()
-        for number, source in enumerate(before):
-            run_what_runs(source, f"<submission cell {number}>", world)
+        for index, source in enumerate(before):
+            run_what_runs(source, f"<submission cell {index}>", world)
         _SHOWN.clear()
         outcome = _ran(cell, "<submission this cell>", world, self)
         return outcome | {"tables": [table for item in _SHOWN if (table := _table(str(item)))]}
@@ -195,17 +181,17 @@ class PageSession:
             f"correct {earlier.id} first."
             for earlier in wrong
         ]
-        if any(_is_large(right) for rights in questions.rights for right in rights):
+        if any(_is_large(expected) for rights in questions.rights for expected in rights):
             more.append(_LARGE)
-        seen = relation(variant, self._rounds(variant, student, questions))
-        return replace(result, sentences=(*result.sentences, *more)), seen
+        remark = relation(variant, self._rounds(variant, student, questions))
+        return replace(result, sentences=(*result.sentences, *more)), remark
 
     def _rounds(self, variant: Variant, student: "PageStudent", questions: TaskQuestions) -> Asked:
         """A task's questions with a student's answers and the right ones, without functions that stand in."""
         if any(case.world for case in questions.cases):  # each rank has answered several times: all are asked anew
             return ask(variant, student, questions)
         rounds = zip(questions.cases, student.answered, questions.rights, strict=False)
-        return [(case, settled(case, got, variant.input_names(case)), right) for case, got, right in rounds]
+        return [(case, settled(case, got, variant.input_names(case)), expected) for case, got, expected in rounds]
 
     def questions(self, task: Task) -> TaskQuestions:
         """A task's questions with their right answers."""
@@ -247,7 +233,7 @@ class PageStudent(LocalStudent):
         student = PageStudent(variant, function, self.session)
         return judge(variant, student, task_questions=self.session.questions(variant.task)).verdict == "pass"
 
-    def sound(self, variant: Variant, case: Case) -> Callable[..., Any]:
+    def reference_function(self, variant: Variant, case: Case) -> Callable[..., Any]:
         """A function that looks up what a sound one gives in the questions of this task."""
         task = variant.task
         return by_table(task, self.session.calls(self.task), lambda: self.unknown.setdefault(task.id, task))
@@ -259,9 +245,13 @@ _LARGE = (
 )
 
 
-def _is_large(right: np.ndarray) -> bool:
+def _is_large(expected: np.ndarray) -> bool:
     """Whether a count is too large for the whole numbers that numpy has in a page."""
-    return right.dtype.kind in "if" and right.size > 0 and bool((np.abs(right[np.isfinite(right)]) >= 2**31).any())
+    return (
+        expected.dtype.kind in "if"
+        and expected.size > 0
+        and bool((np.abs(expected[np.isfinite(expected)]) >= 2**31).any())
+    )
 
 
 def _world() -> dict[str, Any]:
@@ -278,9 +268,9 @@ def _parsed(source: str, name: str) -> list[ast.stmt]:
 def _run(source: str, name: str, world: dict[str, Any]) -> Any:
     """Run a cell and return the value of its last line, if that is an expression."""
     body = _parsed(source, name)
-    shown = body.pop().value if body and isinstance(body[-1], ast.Expr) else None  # type: ignore[attr-defined]
+    last_line = body.pop().value if body and isinstance(body[-1], ast.Expr) else None  # type: ignore[attr-defined]
     exec(compile(ast.Module(body, []), name, "exec"), world)
-    return eval(compile(ast.Expression(shown), name, "eval"), world) if shown else None
+    return eval(compile(ast.Expression(last_line), name, "eval"), world) if last_line else None
 
 
 def run_what_runs(source: str, name: str, world: dict[str, Any]) -> bool:
@@ -292,16 +282,16 @@ def run_what_runs(source: str, name: str, world: dict[str, Any]) -> bool:
         statements = [part for statement in _parsed(source, name) for part in _apart(statement)]
     except SyntaxError:
         return False
-    sound = True
+    all_ran = True
     for statement in statements:
         try:
             with caught_output():
                 exec(compile(ast.Module([statement], []), name, "exec"), world)
         except BaseException as error:
-            sound = False
+            all_ran = False
             if isinstance(statement, ast.Import | ast.ImportFrom) and isinstance(error, ImportError):
                 world[(statement.names[0].asname or statement.names[0].name).partition(".")[0]] = Absent(str(error))
-    return sound
+    return all_ran
 
 
 def _apart(statement: ast.stmt) -> list[ast.stmt]:
@@ -318,19 +308,19 @@ def _apart(statement: ast.stmt) -> list[ast.stmt]:
 
 def _ran(source: str, name: str, world: dict[str, Any], session: PageSession) -> dict[str, Any]:
     """Run a cell, and tell what it printed, the value of its last line, and the traceback if there is one."""
-    shown: list[str] = []
+    values: list[str] = []
 
     def run() -> None:
         try:
             value = _run(source, name, world)
             if value is not None:
-                shown.append(repr(value))
+                values.append(repr(value))
         finally:
             session.restore()
 
     with caught_output() as out:
         error = _error(run)
-    printed = "\n".join(filter(None, (out.getvalue().rstrip("\n"), *shown)))
+    printed = "\n".join(filter(None, (out.getvalue().rstrip("\n"), *values)))
     return {"printed": first_characters(printed, MOST_PRINTED), "error": first_characters(error, MOST_PRINTED)}
 
 
@@ -365,7 +355,7 @@ def _put_stand_ins() -> None:
     whole, page, glue, kinds = modules = [ModuleType(name) for name in names]
     vars(whole)["display"] = page
     vars(page).update(display=_SHOWN.append, Markdown=str, HTML=str)
-    vars(glue)["glue"] = lambda *args, **named: None
+    vars(glue)["glue"] = lambda *args, **kwargs: None
     vars(kinds)["__getattr__"] = lambda name: _Kind(name, (), {})
     sys.modules.update(zip(names, modules, strict=True))
 
@@ -376,18 +366,14 @@ def _table(text: str) -> list[list[str]]:
     if len(lines) < 2 or not all(line.startswith("|") for line in lines):
         return []
     rows = [re.split(r"(?<!\\)\|", line.strip("|")) for line in lines]
-    return [[cell.strip().replace("\\|", "|") for cell in row] for number, row in enumerate(rows) if number != 1]
+    return [[cell.strip().replace("\\|", "|") for cell in row] for index, row in enumerate(rows) if index != 1]
 
 
 _session = PageSession()
 
 
 def answer(request: str) -> str:
-    """Do what the page asks.
-
-    The request is JSON: ``do`` ("begin", "load", "check", "play", "why" or "run") and what that takes. The answer is
-    JSON in one line: ``result``, or ``failed`` with the reason where the request itself went wrong.
-    """
+    """Do what the page asks, in JSON: ``do`` and what that takes; give ``result``, or ``failed`` with the reason."""
     try:
         args = json.loads(request)
         do = args.pop("do")

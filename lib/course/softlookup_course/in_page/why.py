@@ -48,10 +48,8 @@ def why_questions(
 ) -> list[dict[str, Any]]:
     """Draw questions on an answer that is right: ``MOST`` at most, each with another effect.
 
-    A question has ``says``, ``code``, ``asks``, ``options``, ``key`` (the right option's position), ``right`` and
-    ``wrong`` (what is said of a choice). There are none where the answer is no plain, short function. ``source`` is the
-    answer's cell, ``world`` the names that it has after it has run, and ``rng`` draws edits, inputs and the order of
-    the options.
+    ``source`` is the answer's cell, ``world`` the names that it has after it has run. A question's ``key`` is the right
+    option's index.
     """
     task = variant.task
     function = function_in(source.strip(), task.name)
@@ -60,25 +58,25 @@ def why_questions(
     plain = [case for case in cases if case.part == CORE and not case.gradients]
     plain = sorted(plain, key=_size)[:_MOST_CASES]
     before = [_results(world[task.name], case, variant) for case in plain]
-    drawn, effects = [], set[str]()
+    questions, effects = [], set[str]()
     for at in rng.permutation(len(function.mutants))[:_MOST_EDITS]:
         mutant = function.mutants[at]
         changed = _made(mutant, task.name, world)
         if changed is None:
             continue
-        for number in rng.permutation(len(plain)):
-            case, original = plain[number], before[number]
+        for case_index in rng.permutation(len(plain)):
+            case, original = plain[case_index], before[case_index]
             answer = _results(changed, case, variant)
             effect = _effect(case, original, answer)
             if effect and effect not in effects:
                 effects.add(effect)
-                drawn.append(_question(variant, function, mutant, case, (original, answer), effect, rng))
+                questions.append(_question(variant, function, mutant, case, (original, answer), effect, rng))
                 break
-        if len(drawn) == len(EFFECTS):
+        if len(questions) == len(EFFECTS):
             break
     # What most edits do comes last.
-    drawn.sort(key=lambda question: question["options"][question["key"]] in (OTHER, OTHER_TEXT))
-    return drawn[:MOST]
+    questions.sort(key=lambda question: question["options"][question["key"]] in (OTHER, OTHER_TEXT))
+    return questions[:MOST]
 
 
 def can_ask(source: str, name: str) -> bool:
@@ -124,15 +122,15 @@ def _results(function: Callable[..., Any], case: Case, variant: Variant) -> Answ
 @contextlib.contextmanager
 def _counted() -> Iterator[None]:
     """Raise ``TimeIsUp`` in an answer that runs too many lines."""
-    left, before = _MOST_LINES, sys.gettrace()
+    remaining, before = _MOST_LINES, sys.gettrace()
 
     def count(frame: FrameType, event: str, arg: Any) -> Any:
-        nonlocal left
+        nonlocal remaining
         file = frame.f_code.co_filename
         if not file.startswith("<") or file.startswith("<frozen"):
             return None  # a library's lines, or those of an import
-        left -= 1
-        if left < 0:
+        remaining -= 1
+        if remaining < 0:
             raise TimeIsUp
         return count
 
@@ -175,7 +173,7 @@ def _question(
     line = f"In your `{function.name}`, {mutant.says}."
     return {
         "says": line,
-        "code": function.shown(mutant),
+        "code": function.numbered_lines(mutant),
         "asks": f"It is called {where} {inputs} (“{case.label}”). What comes out?",
         "options": [options[at] for at in order],
         "key": [options[at] for at in order].index(effect),

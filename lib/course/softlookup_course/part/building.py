@@ -21,19 +21,15 @@ _FACTS = "globalThis.softlookupFacts="
 
 
 def prepare(root: Path, folder: Path) -> Path:
-    """Put together what the book of a course is built from, and give the file with all settings.
-
-    The notebooks that students get are copied to ``exercises/``, where their pages are made: tasks that were left out
-    and other points show there by themselves. CourseError if the folder has no book, or an assignment was not released.
-    """
+    """Put together what the book of a course is built from, its released notebooks too; the file with all settings."""
     course = Course.at(folder)
     for name in ("_toc.yml", "_config.yml"):
         if not (course.root / name).is_file():
             raise CourseError(f"{folder} has no {name}: 'softlookup course new' writes it")
     released = Released(course)
-    shown = {*files(yaml.safe_load((course.root / "_toc.yml").read_text(encoding="utf-8")))}
+    page_names = {*files(yaml.safe_load((course.root / "_toc.yml").read_text(encoding="utf-8")))}
     for name in released.assignments:
-        if f"exercises/{name}/{name}" not in shown:
+        if f"exercises/{name}/{name}" not in page_names:
             continue  # an assignment of the course's own, without a page
         source = course.notebook("release", ".", name)
         if not source.is_file():
@@ -69,11 +65,11 @@ def settings(root: Path, course_settings: Mapping[str, Any]) -> dict[str, Any]:
     sphinx = whole["sphinx"]
     sphinx["local_extensions"] = {
         "left_out": str(root / "book/_ext"),
-        **{name: str(root / place) for name, place in sphinx["local_extensions"].items()},
+        **{name: str(root / path) for name, path in sphinx["local_extensions"].items()},
     }
     sphinx["config"]["extensions"].append("left_out")
     for key in ("html_static_path", "templates_path"):
-        sphinx["config"][key] = [str(root / place) for place in sphinx["config"][key]]
+        sphinx["config"][key] = [str(root / path) for path in sphinx["config"][key]]
     merged = _over(whole, {key: value for key, value in course_settings.items() if key != "session_minutes"})
     merged["sphinx"]["config"]["html_theme_options"]["logo"]["text"] = str(merged["title"])
     return merged
@@ -89,16 +85,14 @@ def _over(whole: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, A
 
 
 def keep_to_notebook(folder: Path, facts: Path) -> list[str]:
-    """Leave tasks to the notebook of which the course asks another variant: pages judge the published ones alone.
-
-    The script ``facts``, which tells pages which tasks they can judge, is written again. ``folder`` has the notebooks
-    of the course's book.
-    """
+    """Leave tasks to the notebook of which the course asks another variant: pages judge the published ones alone."""
     notebooks = (path.read_text(encoding="utf-8") for path in sorted((folder / "exercises").glob("*/*.ipynb")))
     varied = {task for text in notebooks for task in _VARIANT.findall(text)}
-    record = json.loads(facts.read_text(encoding="utf-8").removeprefix(_FACTS).removesuffix(";"))
-    left = [task for task in record["tasks"] if task in varied]
-    record["tasks"] = [task for task in record["tasks"] if task not in varied]
-    record["not"] |= dict.fromkeys(left, "your course asks another variant of it than the one that pages can judge")
-    atomic_write(facts, f"{_FACTS}{json.dumps(record)};".encode())
-    return left
+    page_facts = json.loads(facts.read_text(encoding="utf-8").removeprefix(_FACTS).removesuffix(";"))
+    varied_tasks = [task for task in page_facts["tasks"] if task in varied]
+    page_facts["tasks"] = [task for task in page_facts["tasks"] if task not in varied]
+    page_facts["not"] |= dict.fromkeys(
+        varied_tasks, "your course asks another variant of it than the one that pages can judge"
+    )
+    atomic_write(facts, f"{_FACTS}{json.dumps(page_facts)};".encode())
+    return varied_tasks

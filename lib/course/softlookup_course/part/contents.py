@@ -29,14 +29,11 @@ def chapter_of(page: str) -> int | None:
 def chapters_of(root: Path) -> list[int]:
     """The numbers of the chapters that the whole book has, 90 for the capstone."""
     numbers = {chapter_of(page) for page in files(_whole(root))}
-    return sorted(number for number in numbers if number is not None)
+    return sorted(chapter for chapter in numbers if chapter is not None)
 
 
 def contents(root: Path, chapters: Collection[int]) -> dict[str, Any]:
-    """Cut the whole book's table of contents down to some chapters.
-
-    What belongs into ``_toc.yml``: these chapters with all their pages, the schedule, and the pages at hand.
-    """
+    """Cut ``_toc.yml`` down to some chapters with all their pages, the schedule, and the pages at hand."""
     whole = _whole(root)
     by_caption = {part["caption"]: part["chapters"] for part in whole["parts"]}
     at_hand = [entry for entry in by_caption[AT_HAND] if entry["file"] not in NOT_TAKEN]

@@ -15,7 +15,7 @@ import yaml
 
 from softlookup_course.curriculum.short_routes import TWO_HOURS
 from softlookup_course.part.contents import SCHEDULE, contents, files
-from softlookup_course.part.schedule import left_out_sentence, named, schedule_page
+from softlookup_course.part.schedule import chapter_words, left_out_sentence, schedule_page
 from softlookup_grader.data.disk import atomic_write
 
 RECORD = ".pages.json"
@@ -44,12 +44,7 @@ _CHAPTER = re.compile(r"^\| \[\]\((\d\d)_\w+\.md\) \|.*\n", re.MULTILINE)
 
 @dataclass
 class Written:
-    """What became of the files.
-
-    Attributes:
-        new: Those that were not there, or that nobody had changed and of which there was something newer.
-        kept: Those that somebody has changed, and of which there is something newer.
-    """
+    """Files that are new or newer, and those ``kept`` since somebody has changed them."""
 
     new: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
@@ -58,19 +53,15 @@ class Written:
 def write_pages(
     root: Path, folder: Path, chapters: Collection[int], title: str, minutes: int, dropped: Collection[str] = ()
 ) -> Written:
-    """Write the pages of some chapters, and what their book is built from, into a course's folder.
-
-    It says what was written, and what was kept because somebody has changed it. ``minutes`` is how long a session is; a
-    section that does not fit into one is a ValueError. ``dropped`` are tasks that the course leaves out.
-    """
-    made = dict(_own_files(root, chapters, title, minutes, dropped))
+    """Write the pages of some chapters, and what their book is built from; nobody's changes are written over."""
+    content_by_name = dict(_own_files(root, chapters, title, minutes, dropped))
     for page in files(contents(root, chapters)):
         name = f"{page}.md"
-        if page.startswith("book/") and name not in made and page != SCHEDULE:
-            made[name] = (root / name).read_bytes()
+        if page.startswith("book/") and name not in content_by_name and page != SCHEDULE:
+            content_by_name[name] = (root / name).read_bytes()
     for pattern in BESIDE:
-        made |= {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.glob(pattern))}
-    return _write(folder, made)
+        content_by_name |= {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.glob(pattern))}
+    return _write(folder, content_by_name)
 
 
 def _own_files(
@@ -94,7 +85,7 @@ def index_page(whole: str, chapters: Collection[int], title: str) -> str:
     capstone = (
         "The [capstone](13_beyond_text_capstone.md) builds a transformer of your own.\n" if 90 in chapters else ""
     )
-    lead = f"A course on transformers: {named(chapters)} of Soft Lookup."
+    lead = f"A course on transformers: {chapter_words(chapters)} of Soft Lookup."
     parts = (
         f"# {title}",
         f"```{{div}} lead\n{lead}\n```",
@@ -116,17 +107,17 @@ def short_routes_page(whole: str, chapters: Collection[int]) -> str:
     """Leave the long route out of the page of short routes, ``whole``, unless all its chapters are there."""
     if {stop.chapter for stop in TWO_HOURS} <= set(chapters):
         return whole
-    head, begin, rest = whole.partition("The whole book takes")
-    end = rest.index("(short-routes-questions)=")
+    head, begin, ending = whole.partition("The whole book takes")
+    end = ending.index("(short-routes-questions)=")
     head = re.sub(r"say\(two_hours=.*\n", "", head).replace("# Short routes through the book", "# Short routes")
-    return head + "A question of your own may need one section alone.\n\n" + rest[end:] if begin else whole
+    return head + "A question of your own may need one section alone.\n\n" + ending[end:] if begin else whole
 
 
-def _write(folder: Path, made: dict[str, bytes]) -> Written:
-    record = folder / RECORD
-    known = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
+def _write(folder: Path, content_by_name: dict[str, bytes]) -> Written:
+    record_path = folder / RECORD
+    known = json.loads(record_path.read_text(encoding="utf-8")) if record_path.is_file() else {}
     done = Written()
-    for name, content in made.items():
+    for name, content in content_by_name.items():
         path = folder / name
         fresh = _hash(content)
         now = _hash(path.read_bytes()) if path.is_file() else None
@@ -138,7 +129,7 @@ def _write(folder: Path, made: dict[str, bytes]) -> Written:
         if now != fresh:
             atomic_write(path, content)
             done.new.append(name)
-    atomic_write(record, (json.dumps(known, indent=1) + "\n").encode())
+    atomic_write(record_path, (json.dumps(known, indent=1) + "\n").encode())
     return done
 
 

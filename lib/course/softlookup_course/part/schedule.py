@@ -23,21 +23,19 @@ def left_out_sentence(chapters: Collection[int]) -> str:
         for edge in EDGES:
             if edge.strict == strict and edge.chapter in chapters and edge.needs not in chapters:
                 missing.setdefault(edge.needs, []).append(edge.chapter)
-        for left, by in sorted(missing.items()):
+        for needed_chapter, by in sorted(missing.items()):
             verb = ("needs" if len(by) == 1 else "need") if strict else ("builds on" if len(by) == 1 else "build on")
-            clauses.append(f"{named([left])} ({NAMES[left]}), which {named(by)} {verb}")
+            clauses.append(
+                f"{chapter_words([needed_chapter])} ({NAMES[needed_chapter]}), which {chapter_words(by)} {verb}"
+            )
     return f"This course leaves out {'; and '.join(clauses)}." if clauses else ""
 
 
 def schedule_page(book: Path, chapters: Iterable[int], minutes: int, dropped: Collection[str] = ()) -> str:
-    """Write the page of the schedule.
-
-    ``book`` is the folder of the pages, ``minutes`` how long a session is; a section that does not fit into one is a
-    ValueError. ``dropped`` are tasks that the course leaves out.
-    """
+    """Write the page of the schedule; a section that does not fit into a session is a ValueError."""
     chapters = sorted(chapters)
-    described_chapters = [number for number in chapters if number in chapter_files(book) and number not in OUTSIDE]
-    home = [number for number in chapters if number not in described_chapters]
+    described_chapters = [chapter for chapter in chapters if chapter in chapter_files(book) and chapter not in OUTSIDE]
+    home = [chapter for chapter in chapters if chapter not in described_chapters]
     route = Route("course", "", "", tuple(described_chapters))
     parts = ["# Schedule", "*What is taught when, which tasks are done in class, and which at home?*"]
     cut = sessions(book, route, minutes, without=dropped, apart=True) if described_chapters else ()
@@ -45,11 +43,13 @@ def schedule_page(book: Path, chapters: Iterable[int], minutes: int, dropped: Co
         count = len(cut)
         meetings = "1 session" if count == 1 else f"{count} sessions"
         parts.append(
-            f"{meetings} of {minutes} minutes on {named(described_chapters)}. "
+            f"{meetings} of {minutes} minutes on {chapter_words(described_chapters)}. "
             "The tasks that do not fit into a session are homework."
         )
     if home:
-        parts.append(f"To be done at home: {', '.join(f'{named([number])} ({NAMES[number]})' for number in home)}.")
+        parts.append(
+            f"To be done at home: {', '.join(f'{chapter_words([chapter])} ({NAMES[chapter]})' for chapter in home)}."
+        )
     if sentence := left_out_sentence(chapters):
         parts.append(sentence)
     return "\n\n".join([*parts, *map(_session, cut)]) + "\n"
@@ -66,9 +66,9 @@ def _session(session: Session) -> str:
         f"About {session.minutes} of {session.length} minutes: {START_MINUTES} for questions about the homework, "
         f"{session.taught_minutes} for the sections and figures, {in_class} for tasks."
     )
-    shown = f"- Shown: {', '.join(FIGURE_SAYS[name] for name in session.figures)}" if session.figures else ""
-    lines = [*taught, shown, _tasks("Tasks in class", session.tasks), _tasks("Homework", session.homework)]
-    return f"## Session {session.number}\n\n{spent}\n\n" + "\n".join(filter(None, lines))
+    figures = f"- Shown: {', '.join(FIGURE_SAYS[name] for name in session.figures)}" if session.figures else ""
+    lines = [*taught, figures, _tasks("Tasks in class", session.tasks), _tasks("Homework", session.homework)]
+    return f"## Session {session.index}\n\n{spent}\n\n" + "\n".join(filter(None, lines))
 
 
 def _tasks(lead: str, several: Iterable[Task]) -> str:
@@ -77,11 +77,11 @@ def _tasks(lead: str, several: Iterable[Task]) -> str:
     return f"- {lead} ({sum(task.minutes for task in several)} min): {names}" if several else ""
 
 
-def named(chapters: Iterable[int]) -> str:
+def chapter_words(chapters: Iterable[int]) -> str:
     """Chapters by number, in words: "chapters 4, 5 and 8"; the capstone has no number for readers."""
-    numbers = [str(number) for number in sorted(chapters) if number < 90]
+    numbers = [str(chapter) for chapter in sorted(chapters) if chapter < 90]
     words = f"{'chapter' if len(numbers) == 1 else 'chapters'} {_listed(numbers)}" if numbers else ""
-    return " and ".join(filter(None, (words, "the capstone" if any(number >= 90 for number in chapters) else "")))
+    return " and ".join(filter(None, (words, "the capstone" if any(chapter >= 90 for chapter in chapters) else "")))
 
 
 def _listed(words: list[str]) -> str:

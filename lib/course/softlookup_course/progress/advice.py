@@ -9,15 +9,7 @@ from softlookup_course.progress.reading import ChapterState, TaskState
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do next.
-
-    Attributes:
-        mend: Tasks of begun notebooks that are written and not right, in order.
-        go_on: The begun chapter to go on with, None if none is begun, or all that is begun is done.
-        next: The chapter to begin after it, None if all are begun.
-        open: Further chapters that could be begun, since all that they need is done.
-        missing: What ``next`` needs that is not done.
-    """
+    """Tasks to mend, the chapter to go on with, the next one with what it is missing, and others that are open."""
 
     mend: tuple[TaskState, ...]
     go_on: int | None
@@ -27,23 +19,19 @@ class Advice:
 
 
 def advise(chapters: Sequence[ChapterState]) -> Advice:
-    """Say what to do next.
-
-    Begun things come first, from the front. Then the first chapter behind the last one that was begun whose needs are
-    all done; else the first at all; and if no chapter's needs are done, the first that is not begun.
-    """
+    """Say what to do next: begun things first, then the first chapter behind the last begun whose needs are done."""
     done = {chapter.chapter for chapter in chapters if chapter.done}
-    begun = {chapter.chapter for chapter in chapters if chapter.begun}
+    started = {chapter.chapter for chapter in chapters if chapter.is_begun}
     mend = tuple(
         task
         for chapter in chapters
         for task in chapter.tasks
         if task.state in ("partial", "wrong", "changed", "unchecked")
     )
-    go_on = next((number for number in NAMES if number in begun - done), None)
-    waiting = [number for number in NAMES if number not in begun | done]
-    ready = [number for number in waiting if needed(number) <= done]
-    last = max(begun | done, default=-1)
-    chosen = next((number for number in [*(n for n in ready if n > last), *ready, *waiting]), None)
+    go_on = next((chapter for chapter in NAMES if chapter in started - done), None)
+    waiting = [chapter for chapter in NAMES if chapter not in started | done]
+    ready = [chapter for chapter in waiting if needed(chapter) <= done]
+    last = max(started | done, default=-1)
+    chosen = next((chapter for chapter in [*(n for n in ready if n > last), *ready, *waiting]), None)
     missing = tuple(sorted(needed(chosen) - done)) if chosen is not None else ()
-    return Advice(mend, go_on, chosen, tuple(number for number in ready if number != chosen), missing)
+    return Advice(mend, go_on, chosen, tuple(chapter for chapter in ready if chapter != chosen), missing)

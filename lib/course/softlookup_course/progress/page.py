@@ -29,24 +29,24 @@ class _WayPage(NamedTuple):
 
 def _pages_of(book: Path) -> dict[int, list[_WayPage]]:
     """The pages of each chapter, its own first; pages of further details need not be read, and are left out."""
-    pages: dict[int, list[_WayPage]] = {number: [] for number in NAMES}
+    pages: dict[int, list[_WayPage]] = {chapter: [] for chapter in NAMES}
     for source in sorted(book.glob("[0-9][0-9]_*.md")):
         if source.stem.endswith(_DETAILS):
             continue
         text = source.read_text(encoding="utf-8")
-        number = 90 if source.stem.endswith(_CAPSTONE) else int(source.name[:2])
+        chapter = 90 if source.stem.endswith(_CAPSTONE) else int(source.name[:2])
         title, minutes = _TITLE.search(text), STATED.search(text)
         page = _WayPage(f"{source.stem}.html", title[1] if title else source.stem, int(minutes[1]) if minutes else None)
-        pages[number].append(page)
+        pages[chapter].append(page)
     return pages
 
 
 def chapters_html(book: Path) -> str:
     """The list, as HTML; ``book`` is the folder of the book's sources."""
     pages = _pages_of(book)
-    here = [number for number in CHAPTERS if pages[number]]
+    here = [chapter for chapter in CHAPTERS if pages[chapter]]
     worth = _points_of(book.resolve().parent / "exercises")
-    items = (_chapter(number, pages[number], set(here), worth) for number in here)
+    items = (_chapter(chapter, pages[chapter], set(here), worth) for chapter in here)
     return f'<ol class="way" id="way">{"".join(items)}</ol>'
 
 
@@ -62,15 +62,15 @@ def _points_of(exercises: Path) -> dict[str, float]:
     return points
 
 
-def _chapter(number: int, pages: list[_WayPage], here: Collection[int], worth: Mapping[str, float]) -> str:
-    strict = " ".join(map(str, sorted(needed(number) & set(here))))
-    every = [task for task in STANDARD.tasks(number) if task.id in worth]
+def _chapter(chapter: int, pages: list[_WayPage], here: Collection[int], worth: Mapping[str, float]) -> str:
+    strict = " ".join(map(str, sorted(needed(chapter) & set(here))))
+    every = [task for task in STANDARD.tasks(chapter) if task.id in worth]
     sums = f"{sum(worth[task.id] for task in every):g} points, about {sum(task.minutes for task in every)} minutes"
-    label = NAMES[number] if number >= 90 else f"{number} · {NAMES[number]}"
+    label = NAMES[chapter] if chapter >= 90 else f"{chapter} · {NAMES[chapter]}"
     return (
-        f'<li class="way-chapter" id="way-{number}" data-chapter="{number}" data-needs="{strict}" '
+        f'<li class="way-chapter" id="way-{chapter}" data-chapter="{chapter}" data-needs="{strict}" '
         f'data-label="{escape(label)}">'
-        f'<h3><a href="{pages[0].file}">{escape(label)}</a> <span class="way-mark"></span></h3>{_needs(number, here)}'
+        f'<h3><a href="{pages[0].file}">{escape(label)}</a> <span class="way-mark"></span></h3>{_needs(chapter, here)}'
         f'<ul class="way-pages">{"".join(map(_page, pages))}</ul>'
         f'<details><summary><span class="way-count">{len(every)} tasks</span>, {sums}</summary><ul class="way-tasks">'
         + "".join(
@@ -93,14 +93,14 @@ def _page(page: _WayPage) -> str:
     )
 
 
-def _needs(number: int, here: Collection[int]) -> str:
+def _needs(chapter: int, here: Collection[int]) -> str:
     def links(strict: bool) -> str:
         return ", ".join(
             f'<a href="#way-{edge.needs}">{escape(NAMES[edge.needs])}</a>'
             if edge.needs in here
             else f"{escape(NAMES[edge.needs])} (not in this course)"
             for edge in EDGES
-            if edge.chapter == number and edge.strict == strict
+            if edge.chapter == chapter and edge.strict == strict
         )
 
     strict, helping = links(True), links(False)

@@ -49,37 +49,19 @@ _MAGIC = re.compile(r"^\s*[%!?]", re.MULTILINE)
 
 @dataclass(frozen=True)
 class TaskState:
-    """How far one task is.
-
-    Attributes:
-        task: The task.
-        state: One of ``STATES``.
-        points: What its last check gave; 0 where the answer was changed since.
-        named: The mistakes that the last check named, as sentences.
-        help: How many steps of help were asked for.
-        questions: Of the questions on this answer in the terminal: how many were answered, and how many right.
-    """
+    """How far one task is: points of its last check if still valid, and questions (answered, right)."""
 
     task: Task
     state: str = "blank"
     points: float = 0.0
-    named: tuple[str, ...] = ()
+    mistake_sentences: tuple[str, ...] = ()
     help: int = 0
     questions: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
 class ChapterState:
-    """How far one notebook is.
-
-    Attributes:
-        chapter: Its number.
-        file: Where it is; None if there is none.
-        tasks: Its tasks, in the notebook's order.
-        written: The answers in one's own words that a person grades, by name, and whether anything stands there.
-        problem: One sentence, if the file could not be read.
-        remark: One sentence, if what commands have kept beside it could not be read.
-    """
+    """How far one notebook is; ``written`` says by name whether an answer for a person to grade holds anything."""
 
     chapter: int
     file: Path | None
@@ -104,7 +86,7 @@ class ChapterState:
         return sum(task_state.task.minutes for task_state in self.tasks if task_state.state != "pass")
 
     @property
-    def begun(self) -> bool:
+    def is_begun(self) -> bool:
         """Whether anything was written."""
         return any(task_state.state != "blank" for task_state in self.tasks) or any(self.written.values())
 
@@ -124,12 +106,7 @@ def read_folder(
     run: Callable[[Path], NotebookNode] | None = None,
     said: Callable[[str], None] = lambda line: None,
 ) -> tuple[ChapterState, ...]:
-    """Read the notebooks of a folder: each in a folder of its own name, or all side by side.
-
-    One state for each chapter that has tasks, in order; a notebook that is missing or broken has one too. ``run``
-    executes a notebook, to read fresh outputs; without it the saved ones are read. ``said`` is called with the name of
-    each notebook before it is run.
-    """
+    """Read a folder's notebooks, a state for each chapter; ``run`` executes one, after ``said`` got its name."""
     chapters = []
     for chapter in catalogue.numbers:
         file = notebook_of(folder, chapter)
@@ -150,25 +127,19 @@ def read_folder(
 
 
 def read_file_of(path: Path, catalogue: Catalogue) -> ChapterState:
-    """Read one notebook, whatever its name, with what is kept beside it.
-
-    BadNotebook if it is no notebook, or none of the course's.
-    """
+    """Read one notebook, whatever its name, with what is kept beside it; BadNotebook if it has no task."""
     notebook = read_notebook(path)
     numbers = Counter(name[:2] for name in map(grade_id, notebook.cells) if re.match(r"\d\d-", name))
-    for number, _ in numbers.most_common():
-        if int(number) in catalogue.numbers:
-            return read_chapter(notebook, int(number), catalogue, path, read_kept(path.resolve().parent))
+    for chapter, _ in numbers.most_common():
+        if int(chapter) in catalogue.numbers:
+            return read_chapter(notebook, int(chapter), catalogue, path, read_kept(path.resolve().parent))
     raise BadNotebook(f"{path.name} holds no task of the course")
 
 
 def read_chapter(
     notebook: NotebookNode, chapter: int, catalogue: Catalogue, file: Path | None = None, beside: Kept | None = None
 ) -> ChapterState:
-    """Read one notebook, in nbformat 4; cells that are not of its chapter's tasks are left alone.
-
-    ``beside`` is what commands have kept beside its ``file``.
-    """
+    """Read one notebook with what commands have kept ``beside`` its file; other cells are left alone."""
     tasks, damaged = beside or Kept({})
     saved = datetime.fromtimestamp(file.stat().st_mtime, UTC) if file else datetime.now(UTC)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -189,10 +160,7 @@ def read_chapter(
 
 
 def notebook_of(folder: Path, chapter: int) -> Path | None:
-    """The notebook of a chapter, None if there is none; one in a folder of its own name before copies with other names.
-
-    ``folder`` has each notebook in a folder of its own name, or all side by side.
-    """
+    """A chapter's notebook, one in a folder of its own name first; None if there is none."""
     start = f"{chapter:02d}_"
     inside = [file for file in folder.glob(f"{start}*/{start}*.ipynb") if file.stem == file.parent.name]
     return min([*inside, *folder.glob(f"{start}*.ipynb")], key=lambda file: (file.parent == folder, file), default=None)
@@ -207,28 +175,24 @@ def _says_something(text: str) -> bool:
 
 
 def _state(task: Task, cells: Sequence[NotebookNode], help_steps: int, known: TaskKept, saved: datetime) -> TaskState:
-    """The state of one task, by the notebook's outputs or by what commands found, whichever is better.
-
-    Where both say the same, the newer one is taken: ``saved`` is when the notebook was saved. ``help_steps`` is what
-    its outputs say of help, ``known`` what commands found.
-    """
+    """The state of one task, by the notebook's outputs or by what commands found: the better, then the newer."""
     answer, check = (
         next((cell for cell in cells if grade_id(cell) == name), None) for name in (task.slug, f"{task.slug}-check")
     )
-    state, points, named = _in_notebook(task, answer, check)
+    state, points, sentences = _in_notebook(task, answer, check)
     if known.judged is not None:
         marked = [cell for cell in cells if grade_id(cell) == task.slug]
         # An editor that loses nbgrader's marks leaves the answer in a cell without a name.
         standing = marked or [cell for cell in cells if not grade_id(cell)]
         if known.judged.answer in (text_hash(str(cell.source)) for cell in standing):
-            newest_first = [_by_command(task, known.judged), (state, points, named)]
+            newest_first = [_by_command(task, known.judged), (state, points, sentences)]
             if known.judged.when < saved:
                 newest_first.reverse()
-            state, points, named = max(newest_first, key=lambda state: (_RANK.get(state[0], 0), state[1]))
+            state, points, sentences = max(newest_first, key=lambda state: (_RANK.get(state[0], 0), state[1]))
         elif state == "unchecked":
             state = "changed"
     questions = (len(known.questions), sum(known.questions.values()))
-    return TaskState(task, state, points, named, max(help_steps, known.help.steps), questions)
+    return TaskState(task, state, points, sentences, max(help_steps, known.help.steps), questions)
 
 
 _RANK = {"pass": 3, "partial": 2, "wrong": 1}
@@ -240,8 +204,8 @@ def _by_command(task: Task, judged: Judged) -> _Said:
     """What a command said of an answer."""
     if judged.verdict == "pass":
         return "pass", task.points, ()
-    share = min(judged.points / judged.max, 1.0) if judged.max else 0.0
-    return "partial" if judged.verdict == "partial" else "wrong", share * task.points, _named(task, judged.diagnosis)
+    fraction = min(judged.points / judged.max, 1.0) if judged.max else 0.0
+    return "partial" if judged.verdict == "partial" else "wrong", fraction * task.points, _named(task, judged.diagnosis)
 
 
 def _in_notebook(task: Task, answer: NotebookNode | None, check: NotebookNode | None) -> _Said:
@@ -263,14 +227,11 @@ def _in_notebook(task: Task, answer: NotebookNode | None, check: NotebookNode | 
 
 
 def _named(task: Task, slugs: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, (_sentence(task, slug) for slug in [*slugs][:2]))))
+    return tuple(dict.fromkeys(filter(None, (_sentence(task, mistake_name) for mistake_name in [*slugs][:2]))))
 
 
 def _changed(source: str, judged: str) -> bool:
-    """Whether an answer is another than the one that was judged, as far as the verdict says which that was.
-
-    Where a cell has lines that IPython rewrites, what was judged is not what stands there, and nothing can be said.
-    """
+    """Whether an answer is not the judged one; lines that IPython rewrites leave that open."""
     return bool(judged) and not _MAGIC.search(source) and text_hash(source) != judged
 
 
@@ -279,8 +240,8 @@ def _points(claimed: Any, best: float) -> float:
     return min(max(float(claimed), 0.0), best) if right_kind else 0.0
 
 
-def _sentence(task: Task, slug: str) -> str:
+def _sentence(task: Task, mistake_name: str) -> str:
     try:
-        return task.mistake(slug).says
+        return task.mistake(mistake_name).says
     except KeyError:
-        return SAYS.get(slug, "")
+        return SAYS.get(mistake_name, "")

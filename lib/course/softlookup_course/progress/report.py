@@ -35,7 +35,7 @@ def as_json(chapters: Sequence[ChapterState], when: datetime) -> dict[str, Any]:
     """The record for the page: for each task that is not blank its state, its points and the mistakes named."""
     recorded = {
         task_state.task.id: {
-            **{"state": task_state.state, "points": task_state.points, "named": list(task_state.named)},
+            **{"state": task_state.state, "points": task_state.points, "named": list(task_state.mistake_sentences)},
             **({"help": task_state.help} if task_state.help else {}),
             **({"questions": dict(zip(("asked", "right"), answered, strict=True))} if any(answered) else {}),
         }
@@ -48,9 +48,9 @@ def as_json(chapters: Sequence[ChapterState], when: datetime) -> dict[str, Any]:
     return {"format": FORMAT, "date": when.isoformat(timespec="seconds"), "tasks": recorded, "written": written}
 
 
-def as_script(record: dict[str, Any]) -> str:
+def as_script(progress_record: dict[str, Any]) -> str:
     """The record as the file ``SCRIPT`` of the built book; in ASCII, whatever the record holds."""
-    return f"window.softlookupProgress = {json.dumps(record, indent=1)};\n"
+    return f"window.softlookupProgress = {json.dumps(progress_record, indent=1)};\n"
 
 
 def as_text(chapters: Sequence[ChapterState]) -> str:
@@ -77,10 +77,10 @@ def _table(chapters: Sequence[ChapterState]) -> Iterator[str]:
         if chapter.problem:
             yield f"{chapter.chapter:>2}  {_name(chapter):18}{plain(chapter.problem)}"
             continue
-        right = f"{chapter.count('pass')} of {len(chapter.tasks)}"
+        right_text = f"{chapter.count('pass')} of {len(chapter.tasks)}"
         partly, points = chapter.count("partial"), f"{chapter.points:g} of {chapter.best:g}"
         still = len(chapter.tasks) - chapter.count("pass", "partial")
-        row = f"{chapter.chapter:>2}  {_name(chapter):18}{right:>9}{partly:>8}{still:>6}{points:>14}"
+        row = f"{chapter.chapter:>2}  {_name(chapter):18}{right_text:>9}{partly:>8}{still:>6}{points:>14}"
         row += f"{chapter.minutes_left:>14}" if chapter.minutes_left else f"{'done':>14}"
         if chapter.file is None:
             row += "   no notebook in this folder"
@@ -96,9 +96,9 @@ def _table(chapters: Sequence[ChapterState]) -> Iterator[str]:
 
 def _helped(chapters: Sequence[ChapterState]) -> Iterator[str]:
     """How much help was asked for, a line for each step."""
-    for number, step in reversed(list(enumerate(HELP_STEPS, 1))):
+    for step_index, step in reversed(list(enumerate(HELP_STEPS, 1))):
         task_ids = [
-            task_state.task.id for chapter in chapters for task_state in chapter.tasks if task_state.help == number
+            task_state.task.id for chapter in chapters for task_state in chapter.tasks if task_state.help == step_index
         ]
         if task_ids:
             more = f" and {len(task_ids) - MOST_NAMED} more" if len(task_ids) > MOST_NAMED else ""
@@ -133,8 +133,8 @@ def _quizzed(chapters: Sequence[ChapterState]) -> Iterator[str]:
     """How many questions on one's own answers were answered."""
     quizzed = [task_state for chapter in chapters for task_state in chapter.tasks if any(task_state.questions)]
     if quizzed:
-        answered, right = (sum(task_state.questions[at] for task_state in quizzed) for at in (0, 1))
-        yield f"Questions on your own answers: {right} of {answered} right."
+        answered, right_count = (sum(task_state.questions[at] for task_state in quizzed) for at in (0, 1))
+        yield f"Questions on your own answers: {right_count} of {answered} right."
 
 
 def _remarks(chapters: Sequence[ChapterState]) -> Iterator[str]:
@@ -145,21 +145,21 @@ def _remarks(chapters: Sequence[ChapterState]) -> Iterator[str]:
 
 def _whole_line(task_state: TaskState) -> str:
     """A task with everything that is known of it."""
-    task, (answered, right) = task_state.task, task_state.questions
+    task, (answered, right_count) = task_state.task, task_state.questions
     words = {"pass": "right", "blank": "nothing written yet", **_STATE}[task_state.state]
     more = [f"{task_state.points:g} of {task.points:g} points"]
     more += [f"help up to the {HELP_STEPS[task_state.help - 1]}"] * bool(task_state.help)
-    more += [f"{right} of {answered} questions right"] * bool(answered)
-    return " ".join([f"{task.id}, {task.title}: {words} ({', '.join(more)}).", *task_state.named[:1]])
+    more += [f"{right_count} of {answered} questions right"] * bool(answered)
+    return " ".join([f"{task.id}, {task.title}: {words} ({', '.join(more)}).", *task_state.mistake_sentences[:1]])
 
 
 def _line(task_state: TaskState) -> str:
-    sentence = f" {task_state.named[0]}" if task_state.named else ""
+    sentence = f" {task_state.mistake_sentences[0]}" if task_state.mistake_sentences else ""
     return f"  {task_state.task.id}, {task_state.task.title}: {_STATE[task_state.state]}.{sentence}"
 
 
-def _chapter(number: int) -> str:
-    return NAMES[number] if number >= 90 else f"{number} · {NAMES[number]}"
+def _chapter(chapter: int) -> str:
+    return NAMES[chapter] if chapter >= 90 else f"{chapter} · {NAMES[chapter]}"
 
 
 def _list(numbers: Sequence[int]) -> str:

@@ -30,10 +30,7 @@ NOT_BUILT = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>The b
 
 
 class Welcome(JupyterHandler):
-    """Leads to the welcome notebook.
-
-    Jupyter writes the token behind the address that it prints, so that address cannot have a query of its own.
-    """
+    """Leads to the welcome notebook, since the address that Jupyter prints cannot have a query of its own."""
 
     @web.authenticated
     def get(self) -> None:
@@ -87,7 +84,9 @@ def _in_words(rehearsal: Rehearsal) -> dict[str, list[Any]]:
     if not outcomes:
         return {"lines": ["This notebook ran, but it holds no checks: it is none of the course's."]}
     blank = sum(outcome.verdict == "blank" for outcome in outcomes)
-    lines = [f"{rehearsal.right} of {len(outcomes)} tasks are right: {rehearsal.points:g} of {rehearsal.max:g} points."]
+    lines = [
+        f"{rehearsal.pass_count} of {len(outcomes)} tasks are right: {rehearsal.points:g} of {rehearsal.max:g} points."
+    ]
     lines += [f"{blank} still blank."] * bool(blank)
     lines += rehearsal.remarks
     rows = [
@@ -104,9 +103,9 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 def _load_jupyter_server_extension(server: Any) -> None:
     book = Path(server.root_dir) / "_build" / "html"
-    place = url_path_join(server.web_app.settings["base_url"], PLACE, "(.*)")
+    book_address = url_path_join(server.web_app.settings["base_url"], PLACE, "(.*)")
     validation = url_path_join(server.web_app.settings["base_url"], "softlookup-validate")
     start = url_path_join(server.web_app.settings["base_url"], START)
     pages = {"path": str(book), "default_filename": "index.html"}
-    handlers = [(place, BookPage, pages), (validation, Validation), (start, Welcome)]
+    handlers = [(book_address, BookPage, pages), (validation, Validation), (start, Welcome)]
     server.web_app.add_handlers(".*$", handlers)

@@ -32,14 +32,7 @@ class NoLab(RuntimeError):
 
 @dataclass
 class GivenOut:
-    """What became of the notebooks.
-
-    Attributes:
-        new: Names of those that were not there yet.
-        renewed: Names of those that nobody had touched, and of which there was a newer one.
-        edited: Names of those that hold somebody's work, and of which there is a newer one.
-        assistants: Files for coding assistants that were written.
-    """
+    """Which notebooks are new, renewed or kept as somebody's work, and files for assistants that were written."""
 
     new: list[str] = field(default_factory=list)
     renewed: list[str] = field(default_factory=list)
@@ -48,16 +41,13 @@ class GivenOut:
 
 
 def give_out(root: Path) -> GivenOut:
-    """Copy the exercises to where a student works on them; nothing that was changed there is ever written over.
-
-    It says what is new, what was renewed, and what was kept although there is a newer one.
-    """
-    work = root / WORK
-    work.mkdir(exist_ok=True)
-    hashes = _read(work / GIVEN)
+    """Copy the exercises to where a student works on them; nothing that was changed there is ever written over."""
+    folder = root / WORK
+    folder.mkdir(exist_ok=True)
+    hashes = _read(folder / GIVEN)
     recorded = GivenOut()
     for source in sorted((root / "exercises").glob("*/*.ipynb")):
-        name, target = source.stem, work / source.parent.name / source.name
+        name, target = source.stem, folder / source.parent.name / source.name
         fresh = _for_this_python(source.read_bytes())
         released = _hash(fresh)
         if not target.exists():
@@ -75,13 +65,13 @@ def give_out(root: Path) -> GivenOut:
         if _bare(fresh):
             hashes[name] = released
     for name, text in assistants_files().items():
-        target, before = work / name, hashes.get(name)
+        target, before = folder / name, hashes.get(name)
         is_new = before is None and not target.exists()  # who deleted one does not get it again
         if is_new or (target.is_file() and _hash(target.read_bytes()) == before != _hash(text)):
             write_whole(target, text)
             hashes[name] = _hash(text)
             recorded.assistants += [name] * is_new
-    write_whole(work / GIVEN, json.dumps(hashes, indent=1, sort_keys=True).encode() + b"\n")
+    write_whole(folder / GIVEN, json.dumps(hashes, indent=1, sort_keys=True).encode() + b"\n")
     return recorded
 
 
@@ -91,11 +81,7 @@ def notebooks_folder(root: Path) -> Path:
 
 
 def lab_command(root: Path, more: Sequence[str] = ()) -> list[str]:
-    """What starts JupyterLab on the welcome notebook, with the checkout's own Python; NoLab if it is not installed.
-
-    The checkout is the server's root, so that links from notebooks into the book lead somewhere. ``more`` are further
-    options of JupyterLab's.
-    """
+    """What starts JupyterLab, rooted at the checkout so that links into the book work; NoLab if it is not there."""
     from importlib.util import find_spec
 
     if find_spec("jupyterlab") is None:
@@ -111,11 +97,7 @@ def lab_command(root: Path, more: Sequence[str] = ()) -> list[str]:
 
 
 def lab_environment() -> dict[str, str]:
-    """The environment for it.
-
-    Kernels start "python", and cells call "softlookup": both are to be those beside this Python. And nobody is asked
-    whether Jupyter may fetch its news.
-    """
+    """The environment in which kernels and cells find this Python, and Jupyter asks for no news."""
     before = {"PATH": os.path.dirname(sys.executable), "JUPYTER_CONFIG_PATH": str(Path(__file__).with_name("jupyter"))}
     joined = {name: os.pathsep.join(filter(None, (path, os.environ.get(name)))) for name, path in before.items()}
     return {**os.environ, **joined}

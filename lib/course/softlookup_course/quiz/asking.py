@@ -19,23 +19,14 @@ from softlookup_judge.judging.oracle import expected_results, mistaken
 
 @dataclass(frozen=True)
 class Question:
-    """A question with its right answer and the answers of known mistakes.
+    """A question with its right answer and the answers of known mistakes."""
 
-    Attributes:
-        task_id: The task whose description it comes from.
-        text: The question; ``$formulas$``, ``**stress**`` and backticks are understood.
-        kind: What is asked for.
-        right: The right answer.
-        wrong: Answers of known mistakes, with the sentences that name them.
-        given: Small matrices that are shown with it, by name.
-    """
-
-    task_id: str
-    text: str
-    kind: Kind
-    right: Answer
-    wrong: tuple[tuple[Answer, tuple[str, ...]], ...]
-    given: Mapping[str, Any]
+    task_id: str  # the task whose description it comes from
+    text: str  # the question; ``$formulas$``, ``**stress**`` and backticks are understood
+    kind: Kind  # what is asked for
+    right: Answer  # the right answer
+    wrong: tuple[tuple[Answer, tuple[str, ...]], ...]  # answers of known mistakes, with the sentences that name them
+    given: Mapping[str, Any]  # small matrices that are shown with it, by name
 
     @property
     def key(self) -> str:
@@ -91,7 +82,7 @@ def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mappi
     args = tuple(np.asarray(a, dtype=float) if numbers and isinstance(a, list) else a for a in given)
     case = Case("in the page", args, frame=task.frame)
     variant = variant_of(task)
-    right = want.answer(expected_results(variant, case))
+    expected = want.answer(expected_results(variant, case))
     says_by_answer: dict[tuple[float, ...], list[str]] = {}
     for mistake in task.mistakes:
         results = mistaken(variant, (mistake.slug,), case) if mistake.symptom is None else None
@@ -101,7 +92,7 @@ def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mappi
             answer = want.answer(results)
         except (ValueError, LookupError):
             continue  # such an answer has no number at that place
-        if not np.isfinite(answer).all() or near(answer, right, want.tolerance + _alike(want)):
+        if not np.isfinite(answer).all() or near(answer, expected, want.tolerance + _alike(want)):
             continue
         same = next((other for other in says_by_answer if near(list(other), answer, _alike(want))), tuple(answer))
         says = says_by_answer.setdefault(same, [])
@@ -110,7 +101,7 @@ def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mappi
     if not says_by_answer:
         raise ValueError(f"{task_id}: no known mistake gives another answer to {text!r}")
     wrong = tuple((list(answer), tuple(says)) for answer, says in says_by_answer.items())
-    return Question(task_id, text, want, right, wrong, dict(show or {}))
+    return Question(task_id, text, want, expected, wrong, dict(show or {}))
 
 
 def near(first: Answer, second: Answer, tolerance: float) -> bool:
@@ -118,9 +109,9 @@ def near(first: Answer, second: Answer, tolerance: float) -> bool:
     return len(first) == len(second) and all(abs(a - b) <= tolerance for a, b in zip(first, second, strict=True))
 
 
-def _alike(kind: Kind) -> float:
+def _alike(question_type: Kind) -> float:
     """How near an answer has to be to a known mistake's to be called by its name; for a guess, nearer than good."""
-    return kind.alike if isinstance(kind, Guess) else kind.tolerance
+    return question_type.alike if isinstance(question_type, Guess) else question_type.tolerance
 
 
 def marked_up(text: str) -> str:
@@ -156,17 +147,17 @@ def _written(value: Any) -> str:
     return f"{float(value):.4g}".replace("-", "\u2212")
 
 
-def _map(kind: Cell) -> str:
-    shown = np.asarray(kind.map, dtype=float)
-    low, span = shown.min(), float(np.ptp(shown)) or 1.0
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in kind.columns)
+def _map(question_type: Cell) -> str:
+    values = np.asarray(question_type.map, dtype=float)
+    low, span = values.min(), float(np.ptp(values)) or 1.0
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in question_type.columns)
     lines = []
-    for i, name in enumerate(kind.rows):
+    for i, name in enumerate(question_type.rows):
         cells = "".join(
             f'<td><button type="button" data-cell="{i},{j}" style="--slq-share:{(value - low) / span:.2f}" '
-            f'aria-label="row {escape(name)}, column {escape(kind.columns[j])}: {_written(value)}">'
+            f'aria-label="row {escape(name)}, column {escape(question_type.columns[j])}: {_written(value)}">'
             f"{_written(value)}</button></td>"
-            for j, value in enumerate(shown[i])
+            for j, value in enumerate(values[i])
         )
         lines.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
     return f'<table class="slq-map"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'

@@ -11,19 +11,13 @@ Answer = list[float]
 
 @dataclass(frozen=True)
 class Number:
-    """One number of a result, to be typed.
+    """One number of a result, to be typed."""
 
-    Attributes:
-        at: The index of the number; empty for a result that is one number.
-        of: Which of the task's results.
-        decimals: To how many decimals it is asked for; half a unit of the last one is forgiven, and a little more.
-        unit: What stands behind the field.
-    """
-
-    at: tuple[int, ...] = ()
-    of: int = 0
+    at: tuple[int, ...] = ()  # the index of the number; empty for a result that is one number
+    of: int = 0  # which of the task's results
+    # To how many decimals it is asked for; half a unit of the last one is forgiven, and a little more:
     decimals: int = 2
-    unit: str = ""
+    unit: str = ""  # what stands behind the field
     kind = "number"
 
     @property
@@ -48,16 +42,11 @@ class Guess:
     """A number to guess before it is computed: within a factor of two is good.
 
     An answer is the binary logarithm of the number, so that a distance of one is a factor of two.
-
-    Attributes:
-        of: Which of the task's results; the sum of several.
-        unit: What stands behind the field.
-        scale: How much one such unit is: 1e9 for a result in bytes that is guessed in GB.
     """
 
-    of: tuple[int, ...] = (0,)
-    unit: str = ""
-    scale: float = 1.0
+    of: tuple[int, ...] = (0,)  # which of the task's results; the sum of several
+    unit: str = ""  # what stands behind the field
+    scale: float = 1.0  # how much one such unit is: 1e9 for a result in bytes that is guessed in GB
     kind = "guess"
     tolerance = 1.0
     alike = 0.14
@@ -81,17 +70,11 @@ class Guess:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a result, a field for each number.
+    """A row of a result, a field for each number."""
 
-    Attributes:
-        at: The index of the row.
-        of: Which of the task's results.
-        decimals: As for a number.
-    """
-
-    at: tuple[int, ...] = ()
-    of: int = 0
-    decimals: int = 2
+    at: tuple[int, ...] = ()  # the index of the row
+    of: int = 0  # which of the task's results
+    decimals: int = 2  # as for a number
     kind = "row"
 
     @property
@@ -113,15 +96,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Shape:
-    """The shape of a result, or of what a task gives back as one.
+    """The shape of a result, or of what a task gives back as one."""
 
-    Attributes:
-        of: Which of the task's results.
-        given: The result's numbers are themselves the shape, as in a table of shapes.
-    """
-
-    of: int = 0
-    given: bool = False
+    of: int = 0  # which of the task's results
+    given: bool = False  # the result's numbers are themselves the shape, as in a table of shapes
     kind = "shape"
     tolerance = 0.0
 
@@ -137,25 +115,15 @@ class Shape:
 
 @dataclass(frozen=True)
 class Cell:
-    """The largest or the smallest cell of a result, to be pointed at on a map of something else.
+    """The largest or the smallest cell of a result, to be pointed at on a map of something else."""
 
-    Attributes:
-        map: What is shown, (rows, columns), of the result's shape; its cells are pressed.
-        rows: What the rows are called.
-        columns: What the columns are called.
-        of: Which of the task's results.
-        at: The index of the table among the result's leading axes.
-        smallest: Asks for the smallest.
-        row: The row in which to look; None for the whole table.
-    """
-
-    map: Any
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    of: int = 0
-    at: tuple[int, ...] = ()
-    smallest: bool = False
-    row: int | None = None
+    map: Any  # what is shown, (rows, columns), of the result's shape; its cells are pressed
+    rows: tuple[str, ...]  # what the rows are called
+    columns: tuple[str, ...]  # what the columns are called
+    of: int = 0  # which of the task's results
+    at: tuple[int, ...] = ()  # the index of the table among the result's leading axes
+    smallest: bool = False  # asks for the smallest
+    row: int | None = None  # the row in which to look; None for the whole table
     kind = "cell"
     tolerance = 0.0
 

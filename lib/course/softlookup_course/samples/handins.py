@@ -16,26 +16,18 @@ from softlookup_judge.data.task import Task
 
 @dataclass(frozen=True)
 class HandIn:
-    """What one student hands in.
-
-    Attributes:
-        student: The student's id; it says what the student did.
-        text: The file as it is; None means that there is no file.
-        did: The same in a few words.
-        planted: The known mistake in each task, by task id.
-        waits: Grading waits for it until its time is up, so one assignment of a sample class is enough.
-    """
+    """What one student hands in: the text of the file, None without one; ``waits`` if grading has to time it out."""
 
     student: str
     text: str | None
     did: str
-    planted: Mapping[str, str] = field(default_factory=dict)
+    mistakes: Mapping[str, str] = field(default_factory=dict)
     waits: bool = False
 
     @classmethod
-    def of(cls, student: str, notebook: NotebookNode, did: str, planted: Mapping[str, str] | None = None) -> "HandIn":
+    def of(cls, student: str, notebook: NotebookNode, did: str, mistakes: Mapping[str, str] | None = None) -> "HandIn":
         """A hand-in whose file is a sound notebook."""
-        return cls(student, nbformat.writes(notebook), did, planted or {})
+        return cls(student, nbformat.writes(notebook), did, mistakes or {})
 
 
 def answers(source: NotebookNode) -> dict[str, str]:
@@ -91,12 +83,12 @@ class _OtherWords(ast.NodeTransformer):
 
 def rewritten(text: str) -> str:
     """The same answer in other words: other names for its variables, no comments, the result named first."""
-    tree, taken = ast.parse(text), _names_in(ast.parse(text))
+    tree, used_names = ast.parse(text), _names_in(ast.parse(text))
     tables = {(scope.get_name(), scope.get_lineno()): scope for scope in _scopes(symtable.symtable(text, "", "exec"))}
-    result = next(name for number in count(1) if (name := f"answer_{number}".removesuffix("_1")) not in taken)
+    result = next(name for index in count(1) if (name := f"answer_{index}".removesuffix("_1")) not in used_names)
     for function in _functions(tree):
         names = _variables(tables[function.name, function.lineno])
-        words = _OtherWords({name: f"my_{name}" for name in names if f"my_{name}" not in taken}, result)
+        words = _OtherWords({name: f"my_{name}" for name in names if f"my_{name}" not in used_names}, result)
         function.body = [part for line in function.body for part in _as_list(words.visit(line))]
     return ast.unparse(ast.fix_missing_locations(tree))
 
@@ -122,10 +114,7 @@ _BY_NAME = frozenset(("locals", "vars", "eval", "exec", "globals"))
 
 
 def _variables(function: symtable.SymbolTable) -> set[str]:
-    """The names that may be changed everywhere in a function: no scope in it shows them outside, or has a global one.
-
-    Changed in all scopes at once, a name means in each what it meant before.
-    """
+    """The names that may be changed everywhere in a function: none is seen outside, or is global."""
     tables = list(_scopes(function))
     if _BY_NAME & {name for table in tables for name in table.get_identifiers()}:
         return set()
@@ -177,28 +166,25 @@ def NAME(*given):
     return quiet_NAME(*given)"""
 
 
-def broken_ones(release: NotebookNode, right: Mapping[str, str], tasks: Sequence[Task]) -> Iterator[HandIn]:
-    """Everyday accidents, each in an otherwise right notebook: what else is right must count.
-
-    ``right`` are the right answers, by grade_id; ``tasks`` are in the release's order.
-    """
+def broken_ones(release: NotebookNode, right_answers: Mapping[str, str], tasks: Sequence[Task]) -> Iterator[HandIn]:
+    """Everyday accidents, each in an otherwise right notebook: what else is right must count."""
     # The last task but one: nothing that comes before it leans on it.
     task = tasks[-2] if len(tasks) > 1 else tasks[0]
     name = task.name
     accidents = {
         "syntax-error": (_SYNTAX, "one cell breaks off in the middle of a line"),
         "deep-traceback": (_DEEP, "one answer raises an exception 300 calls deep"),
-        "prints-a-lot": (_PRINTS.replace("ANSWER", right[task.slug]), "one right answer prints 20,000 lines"),
+        "prints-a-lot": (_PRINTS.replace("ANSWER", right_answers[task.slug]), "one right answer prints 20,000 lines"),
         "endless-loop": (_ENDLESS, "one answer never comes back"),
         "not-a-function": ("NAME = 3", "one answer is a number where a function was asked"),
     }
     for student, (text, did) in accidents.items():
-        notebook = filled(release, {**right, task.slug: text.replace("NAME", name)})
+        notebook = filled(release, {**right_answers, task.slug: text.replace("NAME", name)})
         yield HandIn(student, nbformat.writes(notebook), did, waits=text is _ENDLESS)
-    gone = filled(release, right)
+    gone = filled(release, right_answers)
     gone.cells = [cell for cell in gone.cells if grade_id(cell) != task.slug]
     yield HandIn.of("deleted-function", gone, "the cell of one answer is deleted")
-    whole = nbformat.writes(filled(release, right))
+    whole = nbformat.writes(filled(release, right_answers))
     yield HandIn("not-json", whole[: len(whole) // 2], "the file breaks off in the middle")
     yield HandIn("empty-file", "", "the file is empty")
     yield HandIn("missing-notebook", None, "there is no file")

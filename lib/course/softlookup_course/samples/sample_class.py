@@ -37,16 +37,7 @@ def write_sample(
     mistakes: int | None = None,
     catalogue: Catalogue = STANDARD,
 ) -> Course:
-    """Write a course with a sample class that has handed everything in; one that is there already is made anew.
-
-    The answer that never comes back is handed in for the first assignment alone: grading waits for it until its time is
-    up.
-
-    With ``force`` it is written into a folder that holds other things too, of which only what a course consists of is
-    replaced; else that is a CourseError. ``hostile`` writes the hand-ins of those who attack the grader; a marker then
-    keeps the class from being graded without a sandbox. ``mistakes`` is how many students hand in known mistakes, one
-    of each task; as many as it takes for all if not given. ``config`` is the nbgrader_config.py that the course gets.
-    """
+    """Write a course with a sample class that has handed everything in; one that is there already is made anew."""
     if folder.exists() and not folder.is_dir():
         raise CourseError(f"{folder} is a file: a sample course needs a folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARKER).exists() and not force:
@@ -67,11 +58,11 @@ def write_sample(
             path.unlink(missing_ok=True)
     course = new_course(folder, config)
     course.release(sources)
-    record: dict[str, dict[str, Any]] = {}
+    class_record: dict[str, dict[str, Any]] = {}
     first = next(iter(sources), None)
     for name, source in sources.items():
         release = nbformat.read(course.notebook("release", ".", name), as_version=4)
-        record[name] = {}
+        class_record[name] = {}
         for handin in hand_ins(source, release, mistakes, catalogue):
             if handin.waits and name != first:
                 continue
@@ -79,44 +70,40 @@ def write_sample(
             path.parent.mkdir(parents=True)
             if handin.text is not None:
                 path.write_text(handin.text, encoding="utf-8")
-            record[name][handin.student] = {"did": handin.did, "planted": handin.planted}
+            class_record[name][handin.student] = {"did": handin.did, "planted": handin.mistakes}
         if hostile is not None:
             for student, did in hostile(source, release, name, course, catalogue):
-                record[name][student] = {"did": did, "planted": {}, "hostile": True}
+                class_record[name][student] = {"did": did, "planted": {}, "hostile": True}
     if hostile is not None:
         (course.root / ATTACKS).touch()
-    (course.root / MARKER).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    (course.root / MARKER).write_text(json.dumps(class_record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return course
 
 
 def hand_ins(
     source: NotebookNode, release: NotebookNode, most: int | None = None, catalogue: Catalogue = STANDARD
 ) -> Iterable[HandIn]:
-    """What each student of the sample class hands in for one assignment.
-
-    The right ones, the unfinished ones, one for each rank of known mistakes, the broken ones. ``source`` has the
-    solutions; ``most`` is the most students who hand in known mistakes, as many as it takes for all if not given.
-    """
-    right = answers(source)
+    """What each student hands in: right, unfinished, one for each rank of known mistakes (``most``), broken."""
+    right_answers = answers(source)
     known = tasks_in(source, catalogue)
     codes = [task.slug for task in known]
-    written = {name: text for name, text in right.items() if name not in codes}
-    yield HandIn.of("right-as-published", filled(release, right), "the published solution")
-    others = {slug: rewritten(right[slug]) for slug in codes}
+    written = {name: text for name, text in right_answers.items() if name not in codes}
+    yield HandIn.of("right-as-published", filled(release, right_answers), "the published solution")
+    others = {cell_name: rewritten(right_answers[cell_name]) for cell_name in codes}
     yield HandIn.of("right-other-words", filled(release, {**others, **written}), "right, with other names and order")
-    half = {slug: right[slug] for slug in codes[: len(codes) // 2]}
+    half = {cell_name: right_answers[cell_name] for cell_name in codes[: len(codes) // 2]}
     yield HandIn.of("half-done", filled(release, half), "the first half is right, the rest is untouched")
     yield HandIn.of("blank", release, "nothing filled in")
     for rank in range(max((len(_plantable(task)) for task in known), default=0))[:most]:
-        wrong, which = dict(right), {}
+        wrong, which = dict(right_answers), {}
         for task in known:
             mistakes = _plantable(task)
             if rank < len(mistakes):
-                wrong[task.slug] = mistakes[rank].applied_to(right[task.slug])
+                wrong[task.slug] = mistakes[rank].applied_to(right_answers[task.slug])
                 which[task.id] = mistakes[rank].slug
         did = f"known mistake number {rank + 1} of every task that has so many, the other tasks right"
         yield HandIn.of(f"mistake-{rank + 1}", filled(release, wrong), did, which)
-    yield from broken_ones(release, right, known)
+    yield from broken_ones(release, right_answers, known)
 
 
 def _plantable(task: Task) -> list[Any]:

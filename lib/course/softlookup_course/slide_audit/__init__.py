@@ -13,10 +13,7 @@ MODULES = (
 
 
 def items() -> tuple[Item, ...]:
-    """All items, by their ids.
-
-    A ValueError if two items have one id, or a row is none that an item could be made of.
-    """
+    """All items, by their ids; a ValueError if two have one id, or a row makes no item."""
     by_id: dict[str, Item] = {}
     for item in (entry for name in MODULES for entry in read(name)):
         if item.id in by_id:

@@ -7,7 +7,7 @@ import numpy as np
 
 from softlookup.reference import multi_head_attention, project, softmax
 from softlookup_course.slide_audit.intensity_001 import RIDGE as RIDGE
-from softlookup_course.slide_audit.operations import drawn
+from softlookup_course.slide_audit.operations import draw_normal
 
 HALF = 2
 """Bytes of a number in half precision."""
@@ -20,7 +20,7 @@ GRID = tuple(product((1, 8), (1, 50, 1000), (8, 32), (64, 128)))
 
 def example() -> list[np.ndarray]:
     """X (b, s, h) and four matrices (h, h), drawn."""
-    return drawn((B, S, H), *[(H, H)] * 4)
+    return draw_normal((B, S, H), *[(H, H)] * 4)
 
 
 def dense(rows: int, inner: int, columns: int) -> tuple[int, int]:
@@ -34,9 +34,9 @@ def scores(b: int, s: int, n: int, d: int) -> tuple[int, int]:
     return b * n * flops, b * n * moved
 
 
-def hidden_layer(b: int, s: int, h: int, width: int = 4) -> tuple[int, int]:
+def hidden_layer(b: int, s: int, h: int) -> tuple[int, int]:
     """The same for both products of the feed-forward network, each a kernel of its own."""
-    up, down = dense(b * s, h, width * h), dense(b * s, width * h, h)
+    up, down = dense(b * s, h, 4 * h), dense(b * s, 4 * h, h)
     return up[0] + down[0], up[1] + down[1]
 
 

@@ -16,12 +16,8 @@ VALUES = [[1.12, 0.56, 0.54], [0.62, 1.41, 1.12], [0.89, 0.74, 1.40], [1.71, 1.0
 
 
 def lost_products(printed: ArrayLike, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Say which printed cells are what comes out when one of the products of a cell's sum is forgotten.
-
-    ``printed`` stands on the slide, to two places; x is (T, D), w is (D, H). True, in (T, D, H), where the cell is off
-    by a product that is not zero: which cell, which product.
-    """
-    shown = np.asarray(printed, dtype=float)
+    """Say of each printed cell which forgotten product of its sum explains it: x (T, D), w (D, H) give (T, D, H)."""
+    printed_cells = np.asarray(printed, dtype=float)
     products = x[:, :, None] * w
     short = (x @ w)[:, None, :] - products
-    return (np.abs(short - shown[:, None, :]) < 0.005 * (1 + 1e-6)) & (products > 0.005)
+    return (np.abs(short - printed_cells[:, None, :]) < 0.005 * (1 + 1e-6)) & (products > 0.005)

@@ -44,14 +44,10 @@ def true_weights() -> np.ndarray:
     return sl.reference.attention_weights(X, X)
 
 
-def common_divisor(raised: ArrayLike, printed: ArrayLike, places: int = 3) -> tuple[np.ndarray, float, float]:
-    """Look for one divisor by which most of a row became what is printed, to so many decimal places.
-
-    ``raised`` is what is divided, such as exponentials of scores; ``printed`` are the quotients on the slide. It gives
-    which cells one divisor explains, the most there are, and the least and the largest such divisor.
-    """
-    top, shown, half = np.asarray(raised, dtype=float), np.asarray(printed, dtype=float), 0.5 * 10.0**-places
-    least, largest = top / (shown + half), top / (shown - half)
+def common_divisor(raised: ArrayLike, printed: ArrayLike, decimals: int = 3) -> tuple[np.ndarray, float, float]:
+    """Which cells of a printed row one divisor explains, at most, and the least and largest such divisor."""
+    top, printed_cells, half = np.asarray(raised, dtype=float), np.asarray(printed, dtype=float), 0.5 * 10.0**-decimals
+    least, largest = top / (printed_cells + half), top / (printed_cells - half)
     fits = [(least <= start) & (start <= largest) for start in least]
     best = max(fits, key=lambda fit: int(fit.sum()))
     return best, float(least[best].max()), float(largest[best].min())

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup_course.slide_audit.operations import drawn
+from softlookup_course.slide_audit.operations import draw_normal
 
 PEAK = 312e12
 """FLOP/s: half precision on an A100's matrix units, dense, as the slide's table prints it."""
@@ -36,9 +36,9 @@ class Watched:
         self.reads += 1
         return float(self.numbers[at])
 
-    def __setitem__(self, at: int, number: float) -> None:
+    def __setitem__(self, at: int, value: float) -> None:
         self.writes += 1
-        self.numbers[at] = number
+        self.numbers[at] = value
 
 
 def add(a: Watched, b: Watched, c: Watched) -> None:
@@ -62,13 +62,10 @@ def one_loop(a: Watched, b: Watched, c: Watched, d: Watched, e: Watched, *_: Wat
         e[i] = d[i] + (a[i] + b[i]) * c[i]
 
 
-def watched(work: Callable[..., None], arrays: int, n: int = 16) -> tuple[int, int, np.ndarray]:
-    """Run a loop on so many watched arrays of n numbers.
-
-    It gives reads and writes for each place, and the last of the results: the third array of three, the fifth of seven.
-    """
-    watched_arrays = [Watched(numbers) for numbers in drawn(*[n] * arrays)]
-    work(*watched_arrays)
+def watched(loop: Callable[..., None], arrays: int, n: int = 16) -> tuple[int, int, np.ndarray]:
+    """Run a loop on so many watched arrays of n numbers: reads and writes for each place, and the result."""
+    watched_arrays = [Watched(numbers) for numbers in draw_normal(*[n] * arrays)]
+    loop(*watched_arrays)
     reads, writes = (sum(getattr(array, what) for array in watched_arrays) // n for what in ("reads", "writes"))
     return reads, writes, watched_arrays[2 if arrays == 3 else 4].numbers
 
@@ -89,6 +86,6 @@ def a100_table() -> dict[str, Any]:
         "FP16": (312.0, matrix_units * 512),
         "INT8": (624.0, matrix_units * 1024),
     }
-    made = {name: each * clock / 1e12 for name, (_, each) in dense.items()}
-    rates = all(abs(made[name] - printed) < 5e-3 * printed for name, (printed, _) in dense.items())
-    return {"clock": clock, "made": made, "multiprocessors": multiprocessors, "rates": rates}
+    computed = {name: each * clock / 1e12 for name, (_, each) in dense.items()}
+    rates = all(abs(computed[name] - printed) < 5e-3 * printed for name, (printed, _) in dense.items())
+    return {"clock": clock, "made": computed, "multiprocessors": multiprocessors, "rates": rates}

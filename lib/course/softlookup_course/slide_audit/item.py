@@ -23,16 +23,9 @@ LECTURES = ("000", "001", "002", "003", "004")
 
 @dataclass(frozen=True)
 class Found:
-    """What recomputing one statement came to.
+    """What recomputing came to: a sentence, whether the slide agrees (None: cannot be said), and both tables.
 
-    Attributes:
-        truth: A sentence or two, with computed numbers.
-        agrees: Whether what is printed agrees with it; None where nothing can be computed.
-        printed: The table as printed, if it is one.
-        true: The table as it should be, of the same shape.
-        off: Which cells of the printed table are off, of the same shape.
-        largest: The largest difference, in units of the last printed place.
-        places: Decimal places that are shown.
+    ``off`` marks wrong cells; ``largest`` is the largest difference, in units of the last printed place.
     """
 
     truth: str
@@ -41,29 +34,12 @@ class Found:
     true: np.ndarray | None = None
     off: np.ndarray | None = None
     largest: float = 0.0
-    places: int = 2
+    decimals: int = 2
 
 
 @dataclass(frozen=True)
 class Item:
-    """One audited statement.
-
-    Attributes:
-        id: "E001".
-        lecture: The first digits of the lecture's file.
-        slide: Where on the slides it stands, in words.
-        section: Page and label of the section that explains it, "04_one_head#one-head-project".
-        states: What the slide states, in words of our own.
-        verdict: One of VERDICTS.
-        work: Computes what is true.
-        kind: "computed"; "cited" where it rests on a publication; "draw" where the slide shows one random draw and a
-            property is tested instead; "writing" where a word is misspelt or a title left over; "damage" where the
-            text may have been damaged when it was extracted.
-        tell: How one could have noticed without redoing the sum; for a right statement, a quick way to see it.
-        cause: The mistake that probably made it, where one is found.
-        source: Keys of the bibliography.
-        audit: Where another audit of the slides says something else, what it says and why it does not hold.
-    """
+    """One audited statement; ``rows.py`` says what its words mean, and ``recompute`` computes what is true."""
 
     id: str
     lecture: str
@@ -71,7 +47,7 @@ class Item:
     section: str
     states: str
     verdict: str
-    work: Callable[[], Found]
+    recompute: Callable[[], Found]
     kind: str = "computed"
     tell: str = ""
     cause: str = ""
@@ -84,10 +60,7 @@ class Item:
         return self.kind not in ABOUT_TEXT
 
     def __post_init__(self) -> None:
-        """Refuse what no page could show.
-
-        It is a ValueError if a verdict, kind or lecture is none, or a cited item has no source.
-        """
+        """Refuse what no page could show, by a ValueError."""
         for value, allowed in ((self.verdict, tuple(VERDICTS)), (self.kind, KINDS), (self.lecture, LECTURES)):
             if value not in allowed:
                 raise ValueError(f"{self.id}: {value!r} is none of {', '.join(allowed)}")

@@ -105,15 +105,7 @@ def by_lecture(items: Sequence[Item]) -> list[Item]:
 def as_html(
     items: Sequence[Item], titles: dict[str, str], results: Mapping[str, Found], headings: Mapping[str, str]
 ) -> str:
-    """All items, lecture by lecture, as one folded list of folded statements, with three rows of chips to narrow it.
-
-    The list is closed until a reader or an address opens it; it then shows the statements that are wrong, or those of
-    the section or the statement that the address names. It needs nothing but the book's own colours; without its script
-    it shows all statements.
-
-    ``titles`` is what each lecture is called, by its number; ``results`` what working out each item gave, by its id;
-    ``headings`` the heading of each section that explains an item, by ``Item.section``: `headings_of` reads them.
-    """
+    """All items as one folded list, lecture by lecture, with chips that narrow it; without its script it shows all."""
     verdicts = Counter(item.verdict for item in items)
     chapters = sorted({chapter_of(item) for item in items})
     picks = [
@@ -131,11 +123,7 @@ def as_html(
 
 
 def headings_of(items: Sequence[Item], book: Path) -> dict[str, str]:
-    """Read the headings of the sections that explain items, as plain text, from the book's pages.
-
-    By ``Item.section``: that of the labelled section, or of the one that a label stands in. A label that a page does
-    not have is a LookupError: "PAGE.md has no label LABEL".
-    """
+    """The heading of each section that explains an item, from the book's pages; a LookupError for a missing label."""
     pages: dict[str, dict[str, str]] = {}
     headings: dict[str, str] = {}
     for where in sorted({item.section for item in items}):
@@ -230,18 +218,18 @@ def _article(item: Item, titles: dict[str, str], result: Found, heading: str) ->
 def _tables(result: Found) -> str:
     if result.printed is None or result.true is None or result.off is None or result.agrees:
         return ""
-    shown = _table("printed", result.printed, result.places, result.off) + _table(
-        "computed", result.true, result.places
+    tables = _table("printed", result.printed, result.decimals, result.off) + _table(
+        "computed", result.true, result.decimals
     )
-    return f'<div class="tables">{shown}</div>'
+    return f'<div class="tables">{tables}</div>'
 
 
-def _table(caption: str, numbers: np.ndarray, places: int, off: np.ndarray | None = None) -> str:
+def _table(caption: str, numbers: np.ndarray, decimals: int, off: np.ndarray | None = None) -> str:
     rows = []
     marks = np.zeros(numbers.shape, dtype=bool) if off is None else off
     for row, mark in zip(np.atleast_2d(numbers), np.atleast_2d(marks), strict=True):
         cells = (
-            f"<td{' class=off' if m else ''}>{f'{n:.{places}f}'.replace('-', '−')}</td>"  # a true minus
+            f"<td{' class=off' if m else ''}>{f'{n:.{decimals}f}'.replace('-', '−')}</td>"  # a true minus
             for n, m in zip(row, mark, strict=True)
         )
         rows.append(f"<tr>{''.join(cells)}</tr>")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.reference import attention_weights, multi_head_attention, one_head, project, split_heads
-from softlookup_course.slide_audit.operations import drawn
+from softlookup_course.slide_audit.operations import draw_normal
 
 FRENCH = {"apple": "pomme", "banana": "banane", "lemon": "citron"}
 SHARES = np.array([0.1, 0.1, 0.8])
@@ -48,8 +48,8 @@ PUBLISHED_HEADS = {
 
 def five_heads() -> dict[str, Any]:
     n, d, width, heads = 2, 4, 3, 5
-    x, w_o = drawn((n, d), (heads * width, d))
-    each = [drawn((d, width), (d, width), (d, width), seed=1 + h) for h in range(heads)]
+    x, w_o = draw_normal((n, d), (heads * width, d))
+    each = [draw_normal((d, width), (d, width), (d, width), seed=1 + h) for h in range(heads)]
     q = project(x, each[0][0])
     a = attention_weights(q, project(x, each[0][1]))
     z = [one_head(x, *matrices) for matrices in each]
@@ -67,7 +67,7 @@ def five_heads() -> dict[str, Any]:
 def joined_heads() -> dict[str, Any]:
     outcomes = []
     for heads, width, d in ((5, 3, 4), (2, 4, 8), (1, 6, 3)):
-        x, w_q, w_k, w_v, w_o = drawn((4, d), *[(d, heads * width)] * 3, (heads * width, d))
+        x, w_q, w_k, w_v, w_o = draw_normal((4, d), *[(d, heads * width)] * 3, (heads * width, d))
         z = split_heads(project(x, w_v), heads)
         fits = z.shape == (heads, 4, width) and w_o.shape == (heads * width, d)
         outcomes.append(fits and multi_head_attention(x, w_q, w_k, w_v, w_o, heads).shape == x.shape)

@@ -9,7 +9,7 @@ import softlookup as sl
 WORDS = np.array([1, 1, 1, 0, 0])
 """The slide's padding mask: 1 at real tokens."""
 
-TICKS = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [1, 1, 1, 1, 1]])
+TICKS = np.tril(np.ones((5, 5), dtype=int))
 """The slide's look-ahead mask: 1 for a tick, 0 for a cross."""
 
 

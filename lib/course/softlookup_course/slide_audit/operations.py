@@ -10,15 +10,15 @@ import numpy as np
 from softlookup_course.slide_audit.compare import table
 
 
-def drawn(*shapes: int | tuple[int, ...], seed: int = 0) -> list[np.ndarray]:
+def draw_normal(*shapes: int | tuple[int, ...], seed: int = 0) -> list[np.ndarray]:
     """Draw standard normal numbers, an array for each shape."""
     rng = np.random.default_rng(seed)
     return [rng.standard_normal(shape) for shape in shapes]
 
 
-def off_cells(printed: Any, true: Any, places: int = 2) -> np.ndarray:
+def off_cells(printed: Any, true: Any, decimals: int = 2) -> np.ndarray:
     """Say which cells of a printed table rounding cannot explain."""
-    return np.asarray(table(printed, true, places).off)
+    return np.asarray(table(printed, true, decimals).off)
 
 
 def largest_gap(first: Any, second: Any) -> float:
@@ -28,7 +28,7 @@ def largest_gap(first: Any, second: Any) -> float:
 
 def differing(first: Iterable[Any], second: Iterable[Any]) -> int:
     """In how many places two words, or lists of one length, differ."""
-    return sum(left != right for left, right in zip(first, second, strict=True))
+    return sum(a != b for a, b in zip(first, second, strict=True))
 
 
 def equal(first: float, second: float) -> bool:
@@ -44,7 +44,7 @@ def in_words(gap: float) -> str:
     return f"{gap:.0e}"
 
 
-def listed(template: str, *columns: Iterable[Any], between: str = ", ") -> str:
+def join_rows(template: str, *columns: Iterable[Any], between: str = ", ") -> str:
     """Fill a template from each row of some columns, and write what comes out one after another."""
     return between.join(template.format(*row) for row in zip(*columns, strict=True))
 
@@ -61,7 +61,7 @@ def operations() -> Mapping[str, Any]:
     """Functions by their names: numpy's, the reference's, and those of this module."""
     from softlookup import reference  # here, since tables are read where no reference is: beside a submission
 
-    functions = (drawn, off_cells, largest_gap, differing, equal, in_words, listed)
+    functions = (draw_normal, off_cells, largest_gap, differing, equal, in_words, join_rows)
     return {
         **{name: getattr(np, name) for name in _NUMPY.split()},
         **{name: getattr(reference, name) for name in reference.__all__},

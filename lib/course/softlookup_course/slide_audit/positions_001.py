@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import softlookup as sl
-from softlookup_course.slide_audit.operations import drawn
+from softlookup_course.slide_audit.operations import draw_normal
 
 TASKS = ("MRPC", "SST-2", "QNLI", "STS-B", "QQP", "MNLI m", "MNLI mm")
 BERT = np.array([88.9, 93.5, 90.5, 85.8, 71.2, 84.6, 83.4])
@@ -31,7 +31,7 @@ def rotary_score(q: np.ndarray, k: np.ndarray, m: int, n: int) -> float:
 
 
 def turned_by_place() -> dict[str, Any]:
-    w_q, w_k, x, y = drawn((2, 2), (2, 2), 2, 2)
+    w_q, w_k, x, y = draw_normal((2, 2), (2, 2), 2, 2)
     theta = 1.0  # the first pair's
 
     def turned(w: np.ndarray, token: np.ndarray, m: int) -> np.ndarray:
@@ -46,7 +46,7 @@ def turned_by_place() -> dict[str, Any]:
 def both_move() -> dict[str, Any]:
     spreads, added = [], []
     for seed in range(5):
-        q, k = drawn(64, 64, seed=seed)
+        q, k = draw_normal(64, 64, seed=seed)
         waves = sl.reference.sinusoidal(64, 64)
         spreads.append(np.ptp([rotary_score(q, k, m + 5, m) for m in range(40)]))
         added.append(np.ptp([(q + waves[m + 5]) @ (k + waves[m]) for m in range(40)]))

@@ -45,34 +45,28 @@ COMPUTED = {"work", "steps", "printed", "true", "places", "agrees", "truth"}
 
 
 def read(name: str) -> list[Item]:
-    """Read the items of a module, "uniform_head", beside which ``uniform_head.toml`` stands.
-
-    A ValueError, which names the item, if one lacks a word or has one that is none of an item's.
-    """
+    """Read the items of a module, "uniform_head", from the file beside it; a ValueError names an item in error."""
     module = vars(import_module(f"softlookup_course.slide_audit.{name}"))
     whole = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
     lecture = whole.pop("lecture")
-    return [made(id, {"lecture": lecture, **row}, module) for id, row in whole.items()]
+    return [make_item(id, {"lecture": lecture, **row}, module) for id, row in whole.items()]
 
 
-def made(id: str, row: Mapping[str, Any], module: Mapping[str, Any]) -> Item:
-    """Make the item "E022" of its row; the row's expressions find in ``module`` what they name.
-
-    A ValueError if the row lacks a word, has an unknown one, or names a function that is none.
-    """
+def make_item(id: str, row: Mapping[str, Any], module: Mapping[str, Any]) -> Item:
+    """Make the item "E022" of its row, whose expressions find in ``module`` what they name; ValueError if it cannot."""
     needed = {"slide", "section", "states", "verdict"}
     if {"printed", "true"} & set(row):
         needed |= {"printed", "true"}
     else:
         needed |= {"truth"} if row.get("kind") == "cited" else {"truth", "agrees"}
-    for word in sorted(set(row) - WORDS - COMPUTED):
-        raise ValueError(f"{id}: {word!r} is no word of an item")
-    for word in sorted(needed - set(row)):
-        raise ValueError(f"{id}: {word!r} is missing")
+    for key in sorted(set(row) - WORDS - COMPUTED):
+        raise ValueError(f"{id}: {key!r} is no word of an item")
+    for key in sorted(needed - set(row)):
+        raise ValueError(f"{id}: {key!r} is missing")
     if "work" in row and not callable(module.get(row["work"])):
         raise ValueError(f"{id}: its module has no function {row['work']!r}")
     words = {key: value for key, value in row.items() if key in WORDS} | {"source": tuple(row.get("source", ()))}
-    return Item(id=id, work=partial(_found, id, row, module), **words)
+    return Item(id=id, recompute=partial(_found, id, row, module), **words)
 
 
 def _found(id: str, row: Mapping[str, Any], module: Mapping[str, Any]) -> Found:
@@ -109,10 +103,10 @@ def _take(step: ast.stmt, names: dict[str, Any]) -> None:
 def _said(truth: str, names: dict[str, Any]) -> str:
     """The sentence, with its numbers."""
     sentence = ""
-    for text, place, form, _ in Formatter().parse(truth):
+    for text, expression, form, _ in Formatter().parse(truth):
         sentence += text
-        if place is not None:
-            value, form = eval(place, names), form or ""
+        if expression is not None:
+            value, form = eval(expression, names), form or ""
             several = form and isinstance(value, Iterable) and not isinstance(value, str)
-            sentence += ", ".join(format(number, form) for number in value) if several else format(value, form)
+            sentence += ", ".join(format(entry, form) for entry in value) if several else format(value, form)
     return sentence

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from softlookup import reference
-from softlookup_course.slide_audit.operations import drawn, largest_gap
+from softlookup_course.slide_audit.operations import draw_normal, largest_gap
 
 PAPER_WIDTH, PAPER_HEADS = 512, 8
 
@@ -24,7 +24,7 @@ def writing_graph(tokens: int) -> np.ndarray:
 
 
 def three_products() -> dict[str, Any]:
-    x, w = drawn((5, 7), (7, 3))
+    x, w = draw_normal((5, 7), (7, 3))
     q = reference.project(x, w)
     with torch.no_grad():
         layer = nn.Linear(7, 3, bias=False, dtype=torch.float64)
@@ -34,7 +34,7 @@ def three_products() -> dict[str, Any]:
 
 
 def formula() -> dict[str, Any]:
-    q, k, v = drawn((6, 4), (6, 4), (6, 4))
+    q, k, v = draw_normal((6, 4), (6, 4), (6, 4))
     raised = np.exp(q @ k.T / np.sqrt(k.shape[1]))
     by_formula = raised / raised.sum(axis=1, keepdims=True) @ v
     in_torch = [torch.from_numpy(array) for array in (q, k, v)]
@@ -50,7 +50,7 @@ def parameters() -> dict[str, Any]:
 
 def side_by_side() -> dict[str, Any]:
     D, N, H = 12, 3, 4
-    x, *w = drawn((5, D), *[(D, D)] * 4)
+    x, *w = draw_normal((5, D), *[(D, D)] * 4)
     w_q, w_k, w_v, w_o = (matrix / np.sqrt(D) for matrix in w)
     cut = [slice(i * H, (i + 1) * H) for i in range(N)]
     heads = [reference.one_head(x, w_q[:, c], w_k[:, c], w_v[:, c]) for c in cut]

@@ -29,11 +29,7 @@ USED_QUERY_MATRIX = (2, 2)
 
 
 def moved_queries(split_first: bool, seed: int) -> np.ndarray:
-    """Change one number of a token at a time, and see how far the queries of each head move: (2 heads, 4 numbers).
-
-    ``split_first`` cuts the input between the two heads before it is projected, as on the slide. ``seed`` is of the
-    matrices.
-    """
+    """How far each head's queries move as one number of a token changes, (2, 4), with the input split first or not."""
     rng = np.random.default_rng(seed)
     whole, small = rng.normal(size=(4, 4)), rng.normal(size=(2, 2, 2))
 
@@ -43,18 +39,15 @@ def moved_queries(split_first: bool, seed: int) -> np.ndarray:
         return np.asarray(reference.split_heads(x, 2) @ small)
 
     moved = np.empty((2, 4))
-    for number in range(4):
+    for column in range(4):
         changed = X.copy()
-        changed[0, number] += 1
-        moved[:, number] = np.abs(queries(changed) - queries(X)).max(axis=(1, 2))
+        changed[0, column] += 1
+        moved[:, column] = np.abs(queries(changed) - queries(X)).max(axis=(1, 2))
     return moved
 
 
 def counted(heads: int, width: int | None = None, tokens: int = 100) -> tuple[int, int]:
-    """Count a layer of the paper's width: the operations of its products, its scores.
-
-    ``width`` is that of a head; None means that the heads share the model's width.
-    """
+    """A layer's operations in products, and its scores; ``width`` is a head's, None if heads share the model's."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         layer = model.MultiHeadAttention(PAPER_WIDTH, heads, head_width=width)
         with FlopCounterMode(display=False) as counter:

@@ -59,11 +59,11 @@ def one_pass() -> dict[str, Any]:
     good = 0
     for seed in SEEDS:
         before = layer_of(seed)
-        for place in range(len(WORDS)):
+        for position in range(len(WORDS)):
             other = EMBEDDINGS.copy()
-            other[place] += 1
+            other[position] += 1
             moved = ~np.isclose(layer_of(seed, rows=other), before).all(axis=1)
-            good += bool((moved == (np.arange(len(WORDS)) >= place)).all()) and before.shape == STATES.shape
+            good += bool((moved == (np.arange(len(WORDS)) >= position)).all()) and before.shape == STATES.shape
     return {"good": good}
 
 

@@ -66,18 +66,18 @@ def batch_size() -> dict[str, Any]:
     losses = dict.fromkeys(sizes, 0.0)
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        right, x = rng.normal(size=width), rng.normal(size=(budget, width)) * np.linspace(0.2, 1.0, width)
-        y = x @ right + 0.5 * rng.normal(size=budget)
+        true_weights, x = rng.normal(size=width), rng.normal(size=(budget, width)) * np.linspace(0.2, 1.0, width)
+        y = x @ true_weights + 0.5 * rng.normal(size=budget)
         for size in sizes:
-            losses[size] += min(left_over(x, y, right, size, rate) for rate in rates) / 5
+            losses[size] += min(left_over(x, y, true_weights, size, rate) for rate in rates) / 5
     text = ", ".join(f"{size}: {loss:.3f}" for size, loss in losses.items())
     return {"losses": losses, "budget": budget, "said": text, "rates": rates, "sizes": sizes}
 
 
-def left_over(x: np.ndarray, y: np.ndarray, right: np.ndarray, size: int, rate: float) -> float:
+def left_over(x: np.ndarray, y: np.ndarray, true_weights: np.ndarray, size: int, rate: float) -> float:
     """How far off the answers of a linear model are that has read all examples once, in batches of a size."""
-    w = np.zeros_like(right)
+    w = np.zeros_like(true_weights)
     for start in range(0, len(x), size):
         some, labels = x[start : start + size], y[start : start + size]
         w = w - rate * some.T @ (some @ w - labels) / len(some)
-    return float(((x @ (w - right)) ** 2).mean())
+    return float(((x @ (w - true_weights)) ** 2).mean())

@@ -33,10 +33,9 @@ OUTPUT = np.full((5, 3), 0.50)
 
 
 def least_largest_error(x: np.ndarray, column: np.ndarray) -> float:
-    """Say how far x @ w, x of shape (T, D) with rank D and T = D + 2, must miss a column of T numbers, whatever w is.
+    """How far x @ w, of x (T, D) with T = D + 2, must miss a column of T numbers, whatever w is.
 
-    That is the least that the largest error can be. Any row of numbers that x turns to zero turns the column into a sum
-    of errors alone; the tightest bound has one number fewer than the rows, since x has two rows more than columns.
+    A row that x turns to zero turns the column into a sum of errors alone; the tightest bound has T - 1 numbers.
     """
     nulls = np.linalg.svd(x.T)[2][x.shape[1] :]
     bounds = []

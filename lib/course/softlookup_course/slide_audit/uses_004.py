@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from softlookup import reference
-from softlookup_course.slide_audit.operations import drawn, largest_gap
+from softlookup_course.slide_audit.operations import draw_normal, largest_gap
 
 SEEDS = range(5)
 
@@ -13,7 +13,7 @@ SEEDS = range(5)
 def recurrence_knows_order() -> dict[str, Any]:
     moved, head_gaps = [], []
     for seed in SEEDS:
-        x, w_x, w_h, w_q, w_k, w_v = drawn(*[(4, 4)] * 6, seed=seed)
+        x, w_x, w_h, w_q, w_k, w_v = draw_normal(*[(4, 4)] * 6, seed=seed)
         turned = x[[1, 0, 2, 3]]
         states = [reference.recurrent_states(rows, w_x, w_h)[-1] for rows in (x, turned)]
         heads = [reference.one_head(rows, w_q, w_k, w_v) for rows in (x, turned)]
@@ -23,13 +23,13 @@ def recurrence_knows_order() -> dict[str, Any]:
 
 
 def adding() -> dict[str, Any]:
-    words, places = (grid.ravel() for grid in np.meshgrid(np.arange(30), np.arange(20)))
+    words, positions = (grid.ravel() for grid in np.meshgrid(np.arange(30), np.arange(20)))
     read = {}
     for width in (8, 128):
         rng = np.random.default_rng(0)
-        x = rng.normal(size=(30, width))[words] + reference.sinusoidal(20, width)[places]
+        x = rng.normal(size=(30, width))[words] + reference.sinusoidal(20, width)[positions]
         fitted = rng.random(len(words)) < 0.5
-        read[width] = [_probe(x, labels, fitted) for labels in (words, places)]
+        read[width] = [_probe(x, labels, fitted) for labels in (words, positions)]
     return {"read": read}
 
 

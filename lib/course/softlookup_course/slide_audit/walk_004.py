@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from softlookup import model, reference
-from softlookup_course.slide_audit.operations import drawn
+from softlookup_course.slide_audit.operations import draw_normal
 
 SENTENCE = "I love deep learning very much!"
 CUT = re.findall(r"\w+|[^\w\s]", SENTENCE)
@@ -70,7 +70,7 @@ def feed_forward_shapes() -> dict[str, Any]:
 
 
 def post_norm() -> dict[str, Any]:
-    x, [w] = input_rows(), drawn((WIDTH, WIDTH))
+    x, [w] = input_rows(), draw_normal((WIDTH, WIDTH))
     stated = reference.layer_norm(x + x @ w, np.ones(WIDTH), np.zeros(WIDTH))
     sublayer = model.Residual(model.Config(100, d_model=WIDTH, n_heads=HEADS, dropout=0.0)).double()
     with torch.no_grad():

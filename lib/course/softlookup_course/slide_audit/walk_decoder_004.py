@@ -14,18 +14,7 @@ SHIFTED = ("<BOS>", "J'", "aime", "l'", "apprentissage", "profond", "<PAD>", "<P
 CHOSEN = {"J'": 0.92, "aime": 0.87, "l'": 0.91, "apprentissage": 0.84, "profond": 0.89, "<EOS>": 0.95}
 MEANS = {"J'": "I", "aime": "love", "profond": "deep", "apprentissage": "learning"}
 VOCABULARY = 10_000
-BACK = np.array(
-    [
-        [1, 0, 0, 0, 0, 0, 0, 0],
-        [1, 1, 0, 0, 0, 0, 0, 0],
-        [1, 1, 1, 0, 0, 0, 0, 0],
-        [1, 1, 1, 1, 0, 0, 0, 0],
-        [1, 1, 1, 1, 1, 0, 0, 0],
-        [1, 1, 1, 1, 1, 1, 0, 0],
-        [1, 1, 1, 1, 1, 1, 1, 0],
-        [1, 1, 1, 1, 1, 1, 1, 1],
-    ]
-)
+BACK = np.tril(np.ones((8, 8), dtype=int))
 
 
 def pick_everywhere() -> dict[str, Any]:
@@ -49,14 +38,14 @@ def shapes() -> dict[str, Any]:
     with torch.no_grad():
         memory, _ = whole.encode(ids)
         logits = whole(ids, ids, trace=trace)
-    seen = {tuple(state.shape[1:]) for state in [memory, *trace.states]}
-    return {"logits": logits, "seen": seen, "trace": trace}
+    state_shapes = {tuple(state.shape[1:]) for state in [memory, *trace.states]}
+    return {"logits": logits, "seen": state_shapes, "trace": trace}
 
 
 def encoder_tasks() -> dict[str, Any]:
     torch.manual_seed(0)
     sizes = model.Config(100, d_model=WIDTH, n_heads=HEADS, n_layers=1, d_hidden=HIDDEN)
-    read = sum(word != "<PAD>" for word in SOURCE)
+    read = sum(token != "<PAD>" for token in SOURCE)
     with torch.no_grad():
         rows = model.Encoder(sizes).eval()(torch.randn(1, read, WIDTH)).shape[1]
     return {"read": read, "rows": rows}

@@ -32,21 +32,13 @@ _SHEARS = np.array([[[1, 0], [1, 1]], [[1, 1], [0, 1]], [[0, 1], [1, 1]], [[1, 1
 
 
 def small_cases(variant: Variant, rng: Rng) -> list[Case]:
-    """Draw small inputs of a task.
-
-    Args:
-        variant: What is asked.
-        rng: Draws the numbers.
-
-    Returns:
-        Questions as the task's own, with fewer and rounder numbers; none where the task has no small inputs.
-    """
-    drawn = _SMALL.get(variant.task.id)
+    """Draw small, round inputs of a task; none where the task has no small inputs."""
+    make_arguments = _SMALL.get(variant.task.id)
     ordinary = (case for case in draw(variant, HOME_SEED) if case.part == CORE and not case.gradients)
-    usual = next(ordinary, None) if drawn is not None else None
-    if drawn is None or usual is None or usual.frame == "text":
+    usual = next(ordinary, None) if make_arguments is not None else None
+    if make_arguments is None or usual is None or usual.frame == "text":
         return []
-    cases = [replace(usual, label="small", args=args, tolerance=1e-4) for args in drawn(rng)]
+    cases = [replace(usual, label="small", args=args, tolerance=1e-4) for args in make_arguments(rng)]
     return cases if variant.convention is None else [variant.convention.convert_case(case) for case in cases]
 
 

@@ -9,7 +9,7 @@ from softlookup_course.viva.running import VivaExaminer
 from softlookup_course.viva.vivas import Viva, make_viva
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.personal import own_release
-from softlookup_grader.course.student_ids import shown
+from softlookup_grader.course.student_ids import quoted_id
 from softlookup_grader.data.disk import atomic_write
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.records import GRADED
@@ -32,22 +32,7 @@ def draw_vivas(
     seed: int = 0,
     watch: Watcher | None = None,
 ) -> tuple[list[Viva], list[str]]:
-    """Draw questions for students of a class, on what of theirs was graded.
-
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        students: Ids; empty means all who were graded.
-        count: How many questions each gets.
-        seed: Draws tasks, edits and numbers: the same seed gives a student the same questions.
-        watch: Listens to the progress.
-
-    Returns:
-        The vivas that have questions, in the order of the class, and sentences on whoever has none, or not all.
-
-    Raises:
-        CourseError: If the course is not ready, nobody was graded, or a named student was not.
-    """
+    """Draw questions for students of a class (all if empty), and sentences on whoever gets none, or not all."""
     settings = settings_for(course, assignment, seed, limits=LIMITS)
     in_class, watch = course.students(students), watch or Watcher()
     vivas, notes, jobs = list[Viva](), list[str](), dict[str, bytes]()
@@ -62,7 +47,7 @@ def draw_vivas(
         if content:
             jobs[student] = content
         else:
-            notes.append(f"{shown(student)} handed in nothing that was graded, and gets no questions")
+            notes.append(f"{quoted_id(student)} handed in nothing that was graded, and gets no questions")
     with VivaExaminer(settings) as examiner:
         if not any(check and check.task.id in TASKS for check in examiner.assignment.checks.values()):
             chapters = ", ".join(sorted({task_id.partition(".")[0] for task_id in TASKS}))
@@ -71,9 +56,9 @@ def draw_vivas(
         for student, content in jobs.items():
             viva = make_viva(examiner, student, content, count)
             watch.step(student)
-            notes += [f"{shown(student)}: {note}" for note in viva.notes]
+            notes += [f"{quoted_id(student)}: {sentence}" for sentence in viva.notes]
             if len(viva.questions) < count:
-                few = f"{shown(student)} gets {len(viva.questions)} of {count} questions"
+                few = f"{quoted_id(student)} gets {len(viva.questions)} of {count} questions"
                 notes.append(f"{few}: there are no more on right answers")
             vivas += [viva] if viva.questions else []
     if not vivas:
@@ -92,27 +77,18 @@ def _content(course: Course, assignment: str, student: str, personal: bool) -> b
 
 
 def write_vivas(course: Course, vivas: Sequence[Viva], together: bool) -> list[Path]:
-    """Write the files of some vivas of one assignment.
-
-    Args:
-        course: The course; each student has a folder in that of the vivas.
-        vivas: At least one.
-        together: Whether they are those of the class: all sheets go into one file and all keys into another, to print.
-
-    Returns:
-        The files that hold all sheets and keys, or else those of each student.
-    """
+    """Write the files of some vivas; ``together`` puts all sheets into one file and all keys into another."""
     out, ids, title = folder_of(course, vivas[0].assignment), [viva.student for viva in vivas], "Questions on your code"
     texts = {}
     for viva in vivas:
-        texts[out / viva.student / SHEET] = pages.page(title, [pages.sheet(viva)], [viva.student])
+        texts[out / viva.student / SHEET] = pages.page(title, [pages.student_sheet(viva)], [viva.student])
         texts[out / viva.student / ORAL] = pages.page("For the examiner", [pages.oral(viva)], [viva.student])
     written = [*texts]
     if together:
         written = [out / SHEETS, out / KEYS]
-        for path, name, made in zip(written, (title, "Keys"), (pages.sheet, pages.key), strict=True):
+        for path, name, make_article in zip(written, (title, "Keys"), (pages.student_sheet, pages.key), strict=True):
             path.with_suffix(".pdf").unlink(missing_ok=True)  # printed from the page before
-            texts[path] = pages.page(name, map(made, vivas), ids)
+            texts[path] = pages.page(name, map(make_article, vivas), ids)
     if together or not (out / SEED).is_file():
         texts[out / SEED] = f"{vivas[0].seed}\n"
     for path, text in texts.items():

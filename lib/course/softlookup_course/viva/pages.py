@@ -19,13 +19,7 @@ STYLE = Path(__file__).with_name("pages.css").read_text(encoding="utf-8")
 
 
 def page(title: str, articles: Iterable[str], students: Sequence[str]) -> str:
-    """A page, complete in itself, that says in a ``meta`` whom it is about.
-
-    Args:
-        title: The page's title.
-        articles: Its parts, HTML.
-        students: The ids of the students that it is about.
-    """
+    """A page, complete in itself, that says in a ``meta`` whom it is about."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -35,10 +29,10 @@ def page(title: str, articles: Iterable[str], students: Sequence[str]) -> str:
     )
 
 
-def sheet(viva: Viva) -> str:
+def student_sheet(viva: Viva) -> str:
     """The sheet that a student gets: questions without answers."""
     count = len(viva.questions)
-    sections = "".join(_section(number, question) for number, question in enumerate(viva.questions, 1))
+    sections = "".join(_section(index, question) for index, question in enumerate(viva.questions, 1))
     return (
         f"<article>{_head(viva, 'Questions on your code')}"
         f'<p class="given">{count} questions, about {2 * count} minutes. One answer to each is right: '
@@ -48,10 +42,10 @@ def sheet(viva: Viva) -> str:
 
 def key(viva: Viva) -> str:
     """The key to a sheet: the right letters in one line, and why."""
-    letters = " ".join(f"{number}{question.letter}" for number, question in enumerate(viva.questions, 1))
+    letters = " ".join(f"{index}{question.letter}" for index, question in enumerate(viva.questions, 1))
     rows = "".join(
-        f"<p><b>{number} {each.letter}</b> · {escape(each.task)}, line {each.line}. {escape(each.why)}</p>"
-        for number, each in enumerate(viva.questions, 1)
+        f"<p><b>{index} {each.letter}</b> · {escape(each.task)}, line {each.line}. {escape(each.why)}</p>"
+        for index, each in enumerate(viva.questions, 1)
     )
     return f"<article class='key'>{_head(viva, 'Key')}{_notes(viva)}<p><b>{letters}</b></p>{rows}</article>\n"
 
@@ -59,13 +53,13 @@ def key(viva: Viva) -> str:
 def oral(viva: Viva) -> str:
     """The page for somebody who examines a student by word of mouth: each question with its answer and what to hear."""
     sections = []
-    for number, question in enumerate(viva.questions, 1):
+    for index, question in enumerate(viva.questions, 1):
         answer = (
             f"<dl><dt>Answer</dt><dd>{question.letter}. {escape(question.why)}</dd>"
             f"<dt>A good explanation mentions</dt><dd>{escape(question.mention)}.</dd>"
             f"<dt>Look at</dt><dd>line {question.line} of {escape(question.task)}</dd></dl>"
         )
-        sections.append(_section(number, question, question.key, answer))
+        sections.append(_section(index, question, question.key, answer))
     return (
         f"<article>{_head(viva, 'For the examiner')}"
         '<p class="given">Show the code and ask for the result first; the options are for when no answer comes. Then '
@@ -75,7 +69,7 @@ def oral(viva: Viva) -> str:
 
 def _notes(viva: Viva) -> str:
     """What is not asked about, and why."""
-    return "".join(f"<p>{escape(visible(note))}</p>" for note in viva.notes)
+    return "".join(f"<p>{escape(visible(sentence))}</p>" for sentence in viva.notes)
 
 
 def _head(viva: Viva, title: str) -> str:
@@ -86,7 +80,7 @@ def _head(viva: Viva, title: str) -> str:
     )
 
 
-def _section(number: int, question: VivaQuestion, right: int | None = None, more: str = "") -> str:
+def _section(index: int, question: VivaQuestion, correct: int | None = None, more: str = "") -> str:
     """One question; the right option is marked if it is given, and more may follow."""
     title = f"{get_task(question.task).title} ({question.task})"
     blocks = [("It is called with", question.call), ("It returns", (question.gives,))]
@@ -96,12 +90,13 @@ def _section(number: int, question: VivaQuestion, right: int | None = None, more
         if any(texts)
     )
     options = (
-        f"<li{' class=right' * (at == right)}><b>{letter}</b><pre>{escape(text)}</pre></li>"
+        f"<li{' class=right' * (at == correct)}><b>{letter}</b><pre>{escape(text)}</pre></li>"
         for at, (letter, text) in enumerate(zip(LETTERS, question.options, strict=True))
     )
+    options_class = "options lines" if question.question_type == EDIT else "options"
     return (
-        f"<section><h2>{number}. {escape(title)}</h2><p>{_rich(question.before)}</p>{_code(question.code)}"
-        f'{"".join(rows)}<p><b>{_rich(question.after)}</b></p><ol class="options{" lines" * (question.kind == EDIT)}">'
+        f"<section><h2>{index}. {escape(title)}</h2><p>{_rich(question.before)}</p>{_code(question.code)}"
+        f'{"".join(rows)}<p><b>{_rich(question.after)}</b></p><ol class="{options_class}">'
         f"{''.join(options)}</ol>{more}</section>"
     )
 

@@ -22,26 +22,12 @@ Pair = tuple[Arrays, Mutant | None]
 
 @dataclass(frozen=True)
 class VivaQuestion:
-    """One question with four options.
+    """One question with four options, each what some program gave; ``key`` is the index of the right one.
 
-    Attributes:
-        kind: What is asked for.
-        task: The task's id.
-        code: The function with numbered lines, as it is to be shown.
-        before: What is said above the code.
-        call: The inputs of the call, each with its name.
-        gives: What the changed function returned; empty where that is asked.
-        after: What is asked.
-        options: Four answers, each what some program gave.
-        key: Which of them is right.
-        why: What the edit does, or what stands where.
-        mention: What a good explanation mentions.
-        line: The line that is in question, counted from the ``def``.
-        travels: How many operations stand between that line and the result.
-        about: Names the edit, so that no two questions of a sheet are on the same.
+    ``travels`` counts operations between the line and the result; ``about`` keeps two questions off one edit.
     """
 
-    kind: str
+    question_type: str
     task: str
     code: str
     before: str
@@ -69,18 +55,18 @@ class VivaQuestion:
 
 def questions_on(trial: Trial, rng: np.random.Generator) -> list[VivaQuestion]:
     """All questions that a trial gives, in an order that is drawn."""
-    made = [*_edits(trial, rng), *_values(trial, rng)]
-    return [made[at] for at in rng.permutation(len(made))]
+    questions = [*_edits(trial, rng), *_values(trial, rng)]
+    return [questions[at] for at in rng.permutation(len(questions))]
 
 
 def _question(
-    trial: Trial, kind: str, at: int, options: Sequence[str], rng: np.random.Generator, **texts: Any
+    trial: Trial, question_type: str, at: int, options: Sequence[str], rng: np.random.Generator, **texts: Any
 ) -> VivaQuestion:
     """A question on an input, whose right option comes first, with its options in an order that is drawn."""
     order, function = rng.permutation(len(options)), trial.function
-    plain = {"code": function.shown(), "before": f"Your `{function.name}` is called, unchanged.", "gives": ""}
+    plain = {"code": function.numbered_lines(), "before": f"Your `{function.name}` is called, unchanged.", "gives": ""}
     return VivaQuestion(
-        kind=kind,
+        question_type=question_type,
         task=trial.check.task.id,
         call=inputs_text(trial.check.variant, trial.cases[at]),
         options=tuple(options[at] for at in order),
@@ -93,7 +79,7 @@ def _edits(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
     """Which of four results does a changed line lead to, and which of four edits leads to a result?"""
     function, names = trial.function, trial.check.variant.returns
     for at, original in enumerate(trial.original.outcomes):
-        programs = [trial.original, *(trial.mutants[number] for number in rng.permutation(len(trial.mutants)))]
+        programs = [trial.original, *(trial.mutants[index] for index in rng.permutation(len(trial.mutants)))]
         pairs = [(outcome, each.mutant) for each in programs if (outcome := each.outcomes[at]) is not None]
         fitting = [pair for pair in pairs if result_text(pair[0], names)]
         changing = [pair for pair in fitting if apart(pair[0], original or ())]
@@ -109,9 +95,10 @@ def _edits(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
             }
             results = [result_text(each, names) for each, _ in _distinct((outcome, mutant), fitting)]
             if len(results) == OPTIONS:
-                shown = {"code": function.shown(mutant), "before": f"In your `{function.name}`, {mutant.says}."}
+                before = f"In your `{function.name}`, {mutant.says}."
+                shown_code = {"code": function.numbered_lines(mutant), "before": before}
                 asks = "What does the changed function return?"
-                yield _question(trial, RESULT, at, results, rng, after=asks, **shown, **texts)
+                yield _question(trial, RESULT, at, results, rng, after=asks, **shown_code, **texts)
             lines = [_becomes(function, each) for _, each in _distinct((outcome, mutant), changing) if each]
             if outcome and len(set(lines)) == OPTIONS:
                 gave = {"before": f"One line of your `{function.name}` was changed.", "gives": results[0]}
@@ -147,19 +134,19 @@ def _values(trial: Trial, rng: np.random.Generator) -> Iterator[VivaQuestion]:
         for program in trial.values:
             for array in (program.outcomes[at] or ())[:1]:
                 if array.dtype.kind in "iuf" and array.ndim in (1, 2) and array.size <= 12 and np.isfinite(array).all():
-                    for index, number in np.ndenumerate(array):
-                        entries.append((float(number), f"{program.name}[{', '.join(map(str, index))}]", program.line))
-        entries = [entries[number] for number in rng.permutation(len(entries))]
-        inputs = [number for arg in case.args if isinstance(arg, np.ndarray | float | int) for number in np.ravel(arg)]
+                    for index, scalar in np.ndenumerate(array):
+                        entries.append((float(scalar), f"{program.name}[{', '.join(map(str, index))}]", program.line))
+        entries = [entries[position] for position in rng.permutation(len(entries))]
+        inputs = [scalar for arg in case.args if isinstance(arg, np.ndarray | float | int) for scalar in np.ravel(arg)]
         moved = {0.0, 1.0, *map(float, inputs)}  # these are read off, not computed
         computed = [entry for entry in entries if entry[0] not in moved and (4 * entry[0]).is_integer()]
         for value, where, line in computed[:3]:
             numbers = [value]
-            for number, _, _ in sorted(entries, key=lambda entry: (entry[2] != line, entry[0] in moved)):
-                if len(numbers) < OPTIONS and all(abs(number - other) > 0.08 for other in numbers):
-                    numbers.append(number)
+            for scalar, _, _ in sorted(entries, key=lambda entry: (entry[2] != line, entry[0] in moved)):
+                if len(numbers) < OPTIONS and all(abs(scalar - other) > 0.08 for other in numbers):
+                    numbers.append(scalar)
             if len(numbers) == OPTIONS:
-                options = [array_text(np.array(number)) for number in numbers]
+                options = [array_text(np.array(scalar)) for scalar in numbers]
                 texts: dict[str, Any] = {
                     "after": f"Which number is `{where}` after line {line}? Indices count from 0.",
                     "why": f"{where} is {options[0]} after line {line}.",

@@ -44,17 +44,9 @@ class VivaExaminer(AssignmentSandbox):
     def trials(
         self, student: str, submission: bytes, most: int, say: Callable[[str], None] = lambda sentence: None
     ) -> list[Trial]:
-        """Run one submission, in two processes.
+        """Run one submission in two processes: at most so many tasks that it has right and that can be asked about.
 
-        Args:
-            student: The student's id; with the seed, it draws inputs and edits.
-            submission: The submitted file; with the student's own release where the settings say so.
-            most: How many tasks are wanted.
-            say: Called with a sentence on each task that is left out since its programs did not come to an end.
-
-        Returns:
-            The tasks that the submission has right and that can be asked about; none where the file is no notebook.
-            Nothing that a student handed in makes it raise.
+        Nothing that a student handed in makes it raise; ``say`` gets a sentence on each task that is left out.
         """
         settings, begun_s = self.assignment.settings, time.monotonic()
         release, checks, submission, _ = self.unpacked(submission)

@@ -15,12 +15,7 @@ STOPS = "It stops with an exception."
 
 
 def result_text(arrays: Arrays, names: tuple[str, ...]) -> str:
-    """A result as an option shows it; empty where it is too large, or is text.
-
-    Args:
-        arrays: The results; none where there was an exception.
-        names: What they are called.
-    """
+    """A result as an option shows it; empty where it is too large, or is text. No arrays mean an exception."""
     if not arrays:
         return STOPS
     if any(array.size > MOST_ENTRIES or array.size == 0 or array.dtype.kind not in "biuf" for array in arrays):
@@ -45,16 +40,16 @@ def array_text(array: np.ndarray) -> str:
         numbers = array.astype(np.float64)
         finite = numbers[np.isfinite(numbers)]
         whole = bool((np.abs(finite - np.round(finite)) < _ROUNDING).all())
-        entries = [_number_text(number, whole) for number in numbers.flat]
+        entries = [_number_text(value, whole) for value in numbers.flat]
     return entries[0] if array.ndim == 0 else _in_rows(entries, array.shape)
 
 
-def _number_text(number: float, whole: bool) -> str:
+def _number_text(value: float, whole: bool) -> str:
     """A number rounded as by hand, a half upwards; no zero has a sign."""
-    if not np.isfinite(number):
-        return f"{number:.0f}"
-    cents = np.floor(abs(number) * 100 + 0.5 + _ROUNDING)
-    return f"{np.copysign(cents, number) / 100 + 0.0:.{0 if whole else 2}f}"
+    if not np.isfinite(value):
+        return f"{value:.0f}"
+    cents = np.floor(abs(value) * 100 + 0.5 + _ROUNDING)
+    return f"{np.copysign(cents, value) / 100 + 0.0:.{0 if whole else 2}f}"
 
 
 def _in_rows(entries: list[str], shape: tuple[int, ...]) -> str:

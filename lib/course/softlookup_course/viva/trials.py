@@ -50,16 +50,7 @@ def agreed(first: Sequence[Arrays | None], second: Sequence[Arrays | None]) -> t
 
 @dataclass(frozen=True)
 class Program:
-    """A program and what it came to.
-
-    Attributes:
-        source: The cell.
-        outcomes: One for each input, in their order; None where there was none, or not the same twice.
-        mutant: The edit; None for the student's own and for what was ended early.
-        passes: Whether the check passes; asked of the student's own alone.
-        line: For a function that was ended early: after which line.
-        name: The variable that it returned then.
-    """
+    """A program and an outcome for each input, None where two runs differ; ``line``, ``name``: ended early there."""
 
     source: str
     outcomes: tuple[Arrays | None, ...] = ()
@@ -71,16 +62,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Trial:
-    """One task of one submission, run with all its edits.
-
-    Attributes:
-        check: What is asked.
-        function: The student's.
-        cases: Small inputs.
-        original: The function as it is.
-        mutants: Its edits.
-        values: The function ended after one of its lines.
-    """
+    """One task of one submission: its function, small inputs, all edits, and ``values`` after single lines."""
 
     check: ReleasedCheck
     function: Function
@@ -114,14 +96,7 @@ def is_check(cell: NotebookNode) -> bool:
 def plans_of(
     cells: Sequence[NotebookNode], task_checks: Mapping[str, ReleasedCheck], settings: RunSettings, student: str
 ) -> Iterator[Trial]:
-    """What is to be run, tasks in an order that is drawn; functions of three statements and more come first.
-
-    Args:
-        cells: The notebook's.
-        task_checks: As ``checks_by_task`` gives them.
-        settings: The assignment and the seed.
-        student: The student's id.
-    """
+    """What is to be run, tasks in an order that is drawn; functions of three statements and more come first."""
     answers = [cell for cell in cells if is_solution(cell) and grade_id(cell) in task_checks]
     order = generator(settings, student).permutation(len(answers))
     plans = (_plan(answers[at], task_checks[grade_id(answers[at])], settings, student) for at in order)
@@ -137,9 +112,9 @@ def _plan(cell: NotebookNode, check: ReleasedCheck, settings: RunSettings, stude
     cases = small_cases(check.variant, rng)
     if not cases:
         return None
-    drawn = [function.mutants[at] for at in rng.permutation(len(function.mutants))]
-    drawn = sorted(drawn, key=lambda mutant: mutant.rule not in LIKED)[:MOST_MUTANTS]
-    mutants = tuple(Program(mutant.source, mutant=mutant) for mutant in drawn)
+    chosen = [function.mutants[at] for at in rng.permutation(len(function.mutants))]
+    chosen = sorted(chosen, key=lambda mutant: mutant.rule not in LIKED)[:MOST_MUTANTS]
+    mutants = tuple(Program(mutant.source, mutant=mutant) for mutant in chosen)
     values = tuple(Program(source, line=line, name=name) for line, name, source in function.stopped_after())
     return Trial(check, function, tuple(cases), Program(cell.source), mutants, values)
 

@@ -13,15 +13,7 @@ from softlookup_course.viva.trials import SPARE, generator
 
 @dataclass(frozen=True)
 class Viva:
-    """The questions for one student.
-
-    Attributes:
-        student: The student's id.
-        assignment: Name of the assignment.
-        questions: In the order of the tasks.
-        seed: It drew them.
-        notes: Sentences on what is not asked about, for the instructor.
-    """
+    """The questions for one student, in the order of the tasks; ``notes`` tell the instructor what is not asked."""
 
     student: str
     assignment: str
@@ -37,17 +29,7 @@ class Viva:
 
 
 def make_viva(examiner: VivaExaminer, student: str, submission: bytes, count: int) -> Viva:
-    """Draw questions for one student.
-
-    Args:
-        examiner: Runs the submission.
-        student: The student's id.
-        submission: The graded file; with the student's own release where the assignment is personal.
-        count: How many questions are wanted.
-
-    Returns:
-        So many questions, or fewer where there are no more. The same seed, submission and count give the same.
-    """
+    """Draw so many questions for one student, or fewer; the same seed, submission and count give the same."""
     settings, notes = examiner.assignment.settings, list[str]()
     trials, rng = examiner.trials(student, submission, count + SPARE, notes.append), generator(settings, student, 1)
     chosen = choose([question for trial in trials for question in questions_on(trial, rng)], count)
@@ -55,16 +37,7 @@ def make_viva(examiner: VivaExaminer, student: str, submission: bytes, count: in
 
 
 def choose(questions: Sequence[VivaQuestion], count: int) -> list[VivaQuestion]:
-    """Choose questions for a sheet.
-
-    Args:
-        questions: All that there are; the first of several that fit equally well is taken.
-        count: How many the sheet is to have.
-
-    Returns:
-        Those of the sheet, in the order of the tasks: no edit twice, and no kind and no task too often, as nearly as
-        it can be had; fewer where there are no more.
-    """
+    """Choose questions for a sheet: no edit twice, and no kind and no task too often, as nearly as it can be had."""
     chosen: list[VivaQuestion] = []
     while len(chosen) < count:
         available = [question for question in questions if all(question.about != other.about for other in chosen)]
@@ -77,6 +50,6 @@ def choose(questions: Sequence[VivaQuestion], count: int) -> list[VivaQuestion]:
 def _cost(question: VivaQuestion, chosen: Sequence[VivaQuestion]) -> float:
     """How far a question would take the sheet from what it should be."""
     above = sum(each.difficulty - 2 for each in (question, *chosen))  # 2 is the middle
-    again = sum(2 * (other.task == question.task) + (other.kind == question.kind) for other in chosen)
+    again = sum(2 * (other.task == question.task) + (other.question_type == question.question_type) for other in chosen)
     again += question.options[question.key] == STOPS  # that a line raises an exception is soon guessed
     return abs(above) + 0.5 * again

@@ -36,42 +36,40 @@ STYLE = """<style>
 """As high as the figure will be. Where it is about to play, what it writes waits, in case no script comes."""
 
 
-def shown(token: str) -> str:
+def readable(token: str) -> str:
     """A token as a reader sees it: without the mark that starts a word, and special ones in words."""
     return SIGNS.get(token, token.replace("▁", ""))
 
 
-def line(place: int, to: int, weight: float) -> dict[str, str]:
-    """One weight, 0 to 1, as a line from a row at the left to one at the right, the wider and darker the larger it is.
-
-    Attributes of an SVG path, in a box of 100 by one for each row. ``place`` is the row of the source's token, from 0,
-    ``to`` that of the translation's.
-    """
-    left, right = place + 0.5, to + 0.5
+def line(from_row: int, to_row: int, weight: float) -> dict[str, str]:
+    """Draw a weight, 0 to 1, as a line between two rows, from 0: attributes of an SVG path, 100 wide, a row 1 high."""
+    start_y, end_y = from_row + 0.5, to_row + 0.5
     return {
-        "d": f"M0 {left} C40 {left} 60 {right} 100 {right}",
+        "d": f"M0 {start_y} C40 {start_y} 60 {end_y} 100 {end_y}",
         "stroke-width": f"{0.7 + 3.3 * weight:.2f}",
         "stroke-opacity": f"{0.15 + 0.75 * weight:.2f}",
     }
 
 
-def still_picture(record: Mapping[str, Any]) -> str:
+def still_picture(translation: Mapping[str, Any]) -> str:
     """Draw both sentences and all lines as HTML, for readers whose browser runs no script."""
-    source, target = record["source"], record["target"]
+    source, target = translation["source"], translation["target"]
     rows = max(len(source), len(target))
     paths = "".join(
         "<path"
-        + "".join(f' {name}="{value}"' for name, value in drawn["line"].items())
+        + "".join(f' {name}="{value}"' for name, value in line_entry["line"].items())
         + ' vector-effect="non-scaling-stroke"/>'
-        for drawn in record["lines"]
+        for line_entry in translation["lines"]
     )
-    head = f"layer {record['layer']}, head {record['head']}"
+    head = f"layer {translation['layer']}, head {translation['head']}"
     words = ["".join(f"<li>{escape(word)}</li>" for word in side) for side in (source, target)]
     board = (
         f'<ul>{words[0]}</ul><svg class="aln-later" viewBox="0 0 100 {rows}" preserveAspectRatio="none" '
         f'aria-hidden="true">{paths}</svg><ul class="aln-later">{words[1]}</ul>'
     )
-    names = "".join(f"<p>{escape(name)}</p>" for name in (record["languages"][0], head, record["languages"][1]))
+    names = "".join(
+        f"<p>{escape(name)}</p>" for name in (translation["languages"][0], head, translation["languages"][1])
+    )
     style = STYLE.replace("ROWS", f"{1.9 * rows:.1f}")
     return f'{style}<div class="aln-still"><div>{names}</div><div>{board}</div></div>'
 
@@ -79,9 +77,7 @@ def still_picture(record: Mapping[str, Any]) -> str:
 class AlignmentLines(InteractiveFigure):
     """Watch a translation being written, each of its tokens with lines to those that the decoder attends to.
 
-    It plays once when it comes into view. A word that is pointed at, focused or pressed shows its lines alone. The
-    weights of a layer and head, both counted from 1, are drawn at first; a ValueError if there is none such. The
-    languages come with their codes.
+    The weights of a layer and head, both counted from 1, are drawn at first. Languages come with their codes.
     """
 
     translation = traitlets.Dict(help="tokens, weights and lines of one head").tag(sync=True)
@@ -94,13 +90,10 @@ class AlignmentLines(InteractiveFigure):
         languages: Sequence[tuple[str, str]] = (("English", "en"), ("French", "fr")),
     ) -> None:
         layers, heads = alignment.weights.shape[:2]
-        for name, got, most in (("layer", layer, layers), ("head", head, heads)):
-            if not 1 <= got <= most:
-                raise ValueError(f"{name} is {got}; this model's are 1 to {most}")
         weights = [[round(float(weight), 3) for weight in row] for row in alignment.weights[layer - 1, head - 1]]
-        record = {
-            "source": [shown(token) for token in alignment.source_tokens],
-            "target": [shown(token) for token in alignment.tokens],
+        translation = {
+            "source": [readable(token) for token in alignment.source_tokens],
+            "target": [readable(token) for token in alignment.tokens],
             "weights": weights,
             "lines": [
                 {"row": t, "column": s, "line": line(s, t, weight)}
@@ -113,4 +106,4 @@ class AlignmentLines(InteractiveFigure):
             "languages": [name for name, _ in languages],
             "codes": [code for _, code in languages],
         }
-        super().__init__(translation=record, fallback=still_picture(record))
+        super().__init__(translation=translation, fallback=still_picture(translation))

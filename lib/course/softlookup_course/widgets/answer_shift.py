@@ -36,11 +36,7 @@ def flawed_rewards() -> list[float]:
 
 
 def describe(reference: np.ndarray, policy: np.ndarray, rewards: np.ndarray, true: np.ndarray) -> dict[str, Any]:
-    """What a policy's answers are worth, and how far it has moved from the probabilities before, all (M,).
-
-    ``rewards`` are what training counts, ``true`` what it should. ``policy``, ``reward`` and ``true`` (means), ``kl``
-    (of the policy from the reference, in nats).
-    """
+    """Compute policy, reward, true (means) and kl from the reference, in nats, of answers (M,)."""
     log_ratios = np.log(np.where(policy > 0, policy, 1.0) / reference)
     return {
         "policy": policy.round(6).tolist(),

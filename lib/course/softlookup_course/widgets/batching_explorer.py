@@ -16,15 +16,10 @@ DTYPE = "bfloat16"
 
 
 def sizes_record(name: str) -> dict[str, Any]:
-    """What the scripts have to know of one of ``roofline.MODELS``; a ValueError if there is none, or it has two stacks.
-
-    Its name, the sizes D, N, K, H, F, V and L, how many matrices its network has, all parameters and those in products.
-    """
+    """Write what the scripts need of one of ``roofline.MODELS``, or raise a ValueError."""
     if name not in rl.MODELS:
         raise ValueError(f"there is no model {name!r}; there are {', '.join(rl.MODELS)}")
     model = rl.MODELS[name]
-    if model.decoder_layers:
-        raise ValueError(f"{name} has two stacks; wanted a model of one")
     letters = {
         "D": model.D,
         "N": model.N,
@@ -39,10 +34,7 @@ def sizes_record(name: str) -> dict[str, Any]:
 
 
 def machine_record(name: str) -> dict[str, Any]:
-    """What the scripts have to know of a machine: peak for half-precision products, bandwidth, memory.
-
-    One that is not known is a KeyError.
-    """
+    """Write what the scripts need of a machine: peak for half-precision products, bandwidth, memory."""
     machine = rl.hardware(name)
     return {
         "name": name,
@@ -53,36 +45,30 @@ def machine_record(name: str) -> dict[str, Any]:
 
 
 def describe(model: str, machine: str, stage: str, batch: int, length: int) -> dict[str, Any]:
-    """Work out every number that the figure shows for one of ``roofline.MODELS`` and of ``roofline.known_hardware()``.
+    """Compute what the figure shows of B sequences of so many tokens, READING or WRITING.
 
-    ``stage`` is READING (all tokens of a prompt at once) or WRITING (one token for each sequence), or a ValueError;
-    ``batch`` is B sequences, ``length`` tokens of each prompt, or those that the new one attends to, itself among them.
-
-    For "dense" (all products with weights of one layer) and "attention" (scores and mixing of one layer): flops, bytes,
-    intensity and the attainable rate; for the whole step: weight_bytes (of weights in products), cache_bytes, flops,
-    seconds at the least and tokens_per_s at the most; and the ridge.
+    For "dense" (products with weights of one layer) and "attention": flops, bytes, intensity, rate; for the whole step:
+    weight_bytes, cache_bytes, flops, seconds (least), tokens_per_s (most), fits.
     """
-    if stage not in (READING, WRITING):
-        raise ValueError(f"there is no stage {stage!r}; wanted {READING} or {WRITING}")
     sizes, roof = rl.MODELS[model], rl.hardware(machine)
     tokens, cached = (length, 0) if stage == READING else (1, length - 1)
     steps = [operation for operation in rl.layer(sizes, batch, tokens, cached=cached) if operation.product_flops]
-    described: dict[str, Any] = {"ridge": rl.ridge(roof, DTYPE)}
+    parts: dict[str, Any] = {"ridge": rl.ridge(roof, DTYPE)}
     for part in ("dense", "attention"):
         sums = rl.total(
             operation for operation in steps if (operation.name in ("scores", "mix")) == (part == "attention")
         )
-        described[part] = {
+        parts[part] = {
             "flops": sums.product_flops,
             "bytes": sums.bytes - (2 * sum(t.elements for s in steps for t in s.reads[2:]) if part == "dense" else 0),
         }
-        described[part]["intensity"] = described[part]["flops"] / described[part]["bytes"]
-        described[part]["rate"] = rl.attainable_flops_per_s(roof, described[part]["intensity"], DTYPE)
+        parts[part]["intensity"] = parts[part]["flops"] / parts[part]["bytes"]
+        parts[part]["rate"] = rl.attainable_flops_per_s(roof, parts[part]["intensity"], DTYPE)
     memory = rl.inference_memory(sizes, batch, length)
     step = rl.total(rl.forward(sizes, batch, tokens, cached=cached))
     read_bytes = rl.product_weights(sizes) * 2  # of the table of embeddings a step reads a few rows
     seconds = rl.predicted_time_s(roof, step.product_flops, read_bytes + memory["cache"], DTYPE)
-    return described | {
+    return parts | {
         "weight_bytes": read_bytes,
         "cache_bytes": memory["cache"],
         "flops": step.product_flops,
@@ -96,8 +82,8 @@ def static_table(model: str, machine: str, length: int) -> str:
     """Write the writing stage over batches as HTML, for readers whose browser runs no script."""
     rows = []
     for batch in BATCHES[::2]:
-        described = describe(model, machine, WRITING, batch, length)
-        rows.append((batch, *(f"{described[part]['intensity']:.2f}" for part in ("dense", "attention"))))
+        facts = describe(model, machine, WRITING, batch, length)
+        rows.append((batch, *(f"{facts[part]['intensity']:.2f}" for part in ("dense", "attention"))))
     sentence = (
         f"<p>{escape(model)} on {escape(machine)}, decoding after {length} tokens: operations per byte. With "
         "scripts switched on, you can choose model, machine, stage, batch and length.</p>"
@@ -106,12 +92,7 @@ def static_table(model: str, machine: str, length: int) -> str:
 
 
 class BatchingExplorer(InteractiveFigure):
-    """Let the batch grow, and see which steps move along the roof.
-
-    The script computes what is shown; tests compare it with ``describe``. Models are of ``roofline.MODELS``, of one
-    stack each, machines of ``roofline.known_hardware()``: a ValueError if there is none of either, or a model is not
-    known, a KeyError if a machine is not.
-    """
+    """Let the batch grow, and see which steps move along the roof, for models of one stack."""
 
     models = traitlets.List(traitlets.Dict(), help="models: sizes and counts").tag(sync=True)
     machines = traitlets.List(traitlets.Dict(), help="machines: peak, bandwidth, memory").tag(sync=True)
@@ -119,8 +100,6 @@ class BatchingExplorer(InteractiveFigure):
     lengths = traitlets.List(traitlets.Int(), help="lengths to choose from").tag(sync=True)
 
     def __init__(self, models: Sequence[str], machines: Sequence[str]) -> None:
-        if not models or not machines:
-            raise ValueError(f"wanted at least one model and one machine, got {len(models)} and {len(machines)}")
         records = [sizes_record(name) for name in models]
         super().__init__(
             models=records,

@@ -20,15 +20,11 @@ NextLogProbabilities = Callable[[list[list[int]]], np.ndarray]
 
 
 def grow(next_log_p: NextLogProbabilities, end_id: int, beams: int, limit: int) -> list[list[dict[str, Any]]]:
-    """Search for texts of ``limit`` tokens at most, and note at each step what was kept and the best of what was not.
+    """Search for texts of ``limit`` tokens at most, and keep at each step its candidates, likeliest first.
 
-    The search goes on until nothing is open; it does not stop early, so that texts can be ranked by any penalty.
-
-    For each step its candidates, likeliest first: ids (the text), parent (its place among the step before's), total
-    (its log-probability), kept (``beams`` of them), ended (by ``end_id``). A ValueError if beams or limit is below 1.
+    A candidate has ids (the text), parent (its index in the step before), total (log-probability), kept (``beams`` of
+    them) and ended (by ``end_id``). The search does not stop early, so that texts can be ranked by any penalty.
     """
-    if beams < 1 or limit < 1:
-        raise ValueError(f"beams is {beams} and limit {limit}; wanted at least 1")
     texts: list[tuple[int, list[int], float]] = [(0, [], 0.0)]
     steps: list[list[dict[str, Any]]] = []
     for length in range(1, limit + 1):
@@ -36,8 +32,8 @@ def grow(next_log_p: NextLogProbabilities, end_id: int, beams: int, limit: int) 
         totals_WV = np.array([total for _, _, total in texts])[:, None] + log_p_WV
         order = np.argsort(-totals_WV, axis=None, kind="stable")[: beams + DROPPED]
         step = []
-        for rank, place in enumerate(order):
-            row, token = divmod(int(place), log_p_WV.shape[1])
+        for rank, flat_index in enumerate(order):
+            row, token = divmod(int(flat_index), log_p_WV.shape[1])
             parent, ids, _ = texts[row]
             step.append(
                 {
@@ -56,10 +52,7 @@ def grow(next_log_p: NextLogProbabilities, end_id: int, beams: int, limit: int) 
 
 
 def finished(steps: Sequence[Sequence[Mapping[str, Any]]], alpha: float) -> list[tuple[float, list[int]]]:
-    """Rank the texts that have ended, best first, with their scores.
-
-    ``alpha`` is the exponent of the length penalty.
-    """
+    """Rank the texts that have ended, best first, with their scores under the length penalty's exponent."""
     ended = [node for step in steps for node in step if node["ended"]]
     scored = [(node["total"] / _penalty(len(node["ids"]), alpha), list(node["ids"])) for node in ended]
     return sorted(scored, key=lambda pair: -pair[0])
@@ -70,23 +63,19 @@ def _penalty(length: int, alpha: float) -> float:
 
 
 def last_step(steps: Sequence[Sequence[Mapping[str, Any]]], alpha: float, limit: int) -> int:
-    """Find the step, from 1, after which no open text can become the best one: where `model.beam_search` stops, too.
-
-    A log-probability only falls, so an open text scores at most what it has now, divided by the penalty, of exponent
-    ``alpha``, at the limit of tokens.
-    """
-    for number, step in enumerate(steps, start=1):
-        ended = finished(steps[:number], alpha)
+    """Find the step, from 1, after which no open text can become the best one, as ``model.beam_search`` does."""
+    for step_number, step in enumerate(steps, start=1):
+        ended = finished(steps[:step_number], alpha)
         still = [node["total"] for node in step if node["kept"] and not node["ended"]]
         if not still or (ended and max(still) / _penalty(limit, alpha) <= ended[0][0]):
-            return number
+            return step_number
     return len(steps)
 
 
 def static_table(title: str, steps: Sequence[Sequence[Mapping[str, Any]]], names: Mapping[int, str]) -> str:
     """Write a search as HTML, for readers whose browser runs no script."""
     rows = "".join(
-        f'<tr><th scope="row">{number}</th><td>'
+        f'<tr><th scope="row">{step_number}</th><td>'
         + "<br>".join(
             f"{escape(' '.join(names[i] for i in node['ids'][-3:]))} {node['total']:.2f}"
             + (" (ended)" if node["ended"] else "")
@@ -94,7 +83,7 @@ def static_table(title: str, steps: Sequence[Sequence[Mapping[str, Any]]], names
             if node["kept"]
         )
         + "</td></tr>"
-        for number, step in enumerate(steps, start=1)
+        for step_number, step in enumerate(steps, start=1)
     )
     return (
         f"<p>{escape(title)}: the texts that the beam keeps at each step, by their last three tokens and their "
@@ -105,12 +94,7 @@ def static_table(title: str, steps: Sequence[Sequence[Mapping[str, Any]]], names
 
 
 class BeamTree(InteractiveFigure):
-    """Follow a beam search step by step.
-
-    Every number is computed when the figure is made; the script ranks finished texts by the penalty that is chosen.
-    ``title`` is the sentence that is translated, or what the search is about; ``next_log_p``, ``end_id`` and ``limit``
-    are as for ``grow``, and ``name`` is from a token's id to its name.
-    """
+    """Follow a beam search step by step; ``next_log_p``, ``end_id`` and ``limit`` are as for ``grow``."""
 
     title = traitlets.Unicode(help="what is searched").tag(sync=True)
     searches = traitlets.List(traitlets.Dict(), help="for each width: beams, steps, stops").tag(sync=True)
@@ -139,7 +123,7 @@ class BeamTree(InteractiveFigure):
             title=title,
             searches=searches,
             limit=limit,
-            names={str(i): described for i, described in names.items()},
+            names={str(i): token_name for i, token_name in names.items()},
             alphas=list(ALPHAS),
             chosen=1,
             fallback=static_table(title, searches[1]["steps"], names),

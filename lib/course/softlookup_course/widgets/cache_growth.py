@@ -19,18 +19,11 @@ BYTES_EACH = {2: "half precision", 4: "float32"}
 def describe(
     n_tokens: int, prompt: int, step: int, *, cached: bool, n_layers: int, n_kv_heads: int, head_width: int, each: int
 ) -> dict[str, int]:
-    """Work out every number that the figure shows at one step; there is a ValueError if there is no such step.
+    """Compute what the figure shows at one pass, from 1, of a text of ``n_tokens``, its prompt among them.
 
-    ``n_tokens`` are of the whole text, the prompt's among them; passes are counted from 1, and pass s makes token
-    prompt + s; sizes are L, K and H, and ``each`` bytes of a number. ``cached`` says that keys and values are kept.
-
-    length (tokens so far), through (tokens that run through the model in this pass), through_total (in all passes up to
-    it), kept (tokens whose keys and values are kept after it), bytes (of these), scores and scores_total (of one head
-    of one layer).
+    length, through and through_total (tokens that run through the model in this pass, and so far), kept (tokens
+    cached), bytes (of these, ``each`` a number), scores and scores_total (of one head of one layer).
     """
-    last = n_tokens - prompt
-    if not 1 <= step <= last:
-        raise ValueError(f"step is {step}; wanted 1 to {last}")
     lengths = [prompt + i for i in range(step)]  # what each pass has seen when it ends
     length = lengths[-1]
     fed = [prompt] + [1] * (step - 1) if cached else lengths
@@ -64,19 +57,13 @@ def static_table(tokens: Sequence[str], prompt: int) -> str:
 
 
 class CacheGrowth(InteractiveFigure):
-    """Write a text step by step, with a cache and without.
-
-    The first ``prompt`` of the tokens are the prompt: a ValueError if it is empty, or nothing is written behind it. The
-    script computes, since sizes are free; tests compare it with ``describe``.
-    """
+    """Write a text step by step, with a cache and without; the first ``prompt`` of the tokens are the prompt."""
 
     tokens = traitlets.List(traitlets.Unicode(), help="the text").tag(sync=True)
     prompt = traitlets.Int(help="tokens of the prompt").tag(sync=True)
     options = traitlets.Dict(help="sizes to choose from").tag(sync=True)
 
     def __init__(self, tokens: Sequence[str], prompt: int) -> None:
-        if not 1 <= prompt < len(tokens):
-            raise ValueError(f"prompt is {prompt} of {len(tokens)} tokens; wanted 1 to {len(tokens) - 1}")
         options: dict[str, Any] = {
             "layers": list(LAYERS),
             "kv_heads": list(KV_HEADS),

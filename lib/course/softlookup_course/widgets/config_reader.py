@@ -14,7 +14,7 @@ LENGTHS = tuple(2**power for power in range(8, 18))
 BYTES_EACH = {2: "16 bits", 1: "8 bits"}
 
 
-def described(config: Config) -> dict[str, Any]:
+def summarize(config: Config) -> dict[str, Any]:
     """Write down what the script needs of one config."""
     model = layers(config)
     counts, rows, mixer = sizes(model), cache_rows(model), model.layers[0].parts[0]
@@ -41,18 +41,18 @@ def described(config: Config) -> dict[str, Any]:
 
 
 def describe(config: Config, length: int, each: int) -> dict[str, int]:
-    """Work out every number that the figure shows of a config.json, for a text of so many tokens.
+    """Compute what the figure shows of a config.json, for a text of so many tokens.
 
-    total and active (parameters), cache (bytes, ``each`` for a number), plain (bytes of a cache of full heads without
-    windows), weights and mixing (operations for one token).
+    total and active (parameters), cache (bytes, ``each`` a number), plain (bytes of full heads without windows),
+    weights and mixing (operations for a token).
     """
-    counts, record = sizes(config), described(config)
+    counts, summary = sizes(config), summarize(config)
     weights, mixing = token_operations(config, length)
     return {
         "total": counts.total,
         "active": counts.active,
         "cache": cache_bytes(config, length, each),
-        "plain": each * record["full"] * length * config["num_hidden_layers"],
+        "plain": each * summary["full"] * length * config["num_hidden_layers"],
         "weights": weights,
         "mixing": mixing,
     }
@@ -63,18 +63,14 @@ def static_table(configs: Mapping[str, Config]) -> str:
     length, rows = LENGTHS[-3], []
     for name, config in configs.items():
         now = describe(config, length, 2)
-        counts = (f"{now[kind] / 1e9:.2f}" for kind in ("total", "active"))
+        counts = (f"{now[count_name] / 1e9:.2f}" for count_name in ("total", "active"))
         rows.append((name, *counts, f"{now['cache'] / 1e6:,.0f}", f"{(now['weights'] + now['mixing']) / 1e9:.1f}"))
     head = ("model", "billion parameters", "of them for one token", f"MB of cache at {length:,} tokens")
     return plain_table((*head, "GFLOP for the next token"), rows)
 
 
 class ConfigReader(InteractiveFigure):
-    """Choose a model, move the length of the text, and read off what the config fixes.
-
-    The script computes, since lengths are free; tests compare it with ``describe``. Configs are by the model's name, as
-    in ``softlookup.roofline.config_json.QUOTED``; a ValueError if there is none, or none with the name in ``first``.
-    """
+    """Choose a model, move the length of the text, and read off what the config fixes; configs are by name."""
 
     models = traitlets.Dict(help="what the script needs of each model").tag(sync=True)
     first = traitlets.Unicode(help="the model shown first").tag(sync=True)
@@ -82,10 +78,8 @@ class ConfigReader(InteractiveFigure):
     numbers = traitlets.List(traitlets.List(), help="bytes of a number, with a name").tag(sync=True)
 
     def __init__(self, configs: Mapping[str, Config], first: str) -> None:
-        if first not in configs:
-            raise ValueError(f"there is no config of {first!r}; wanted one of {', '.join(configs) or '(none given)'}")
         super().__init__(
-            models={name: described(config) for name, config in configs.items()},
+            models={name: summarize(config) for name, config in configs.items()},
             first=first,
             lengths=list(LENGTHS),
             numbers=[[each, name] for each, name in BYTES_EACH.items()],

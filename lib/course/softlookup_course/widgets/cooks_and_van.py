@@ -7,7 +7,7 @@ from typing import Any
 import traitlets
 
 from softlookup import roofline as rl
-from softlookup_course.widgets.batching_explorer import machine_record, sizes_record
+from softlookup_course.widgets.batching_explorer import machine_record
 from softlookup_course.widgets.interactive import InteractiveFigure, plain_table
 
 CONTEXT = 1000
@@ -42,22 +42,15 @@ KERNELS: dict[str, tuple[str, ...]] = {
 
 
 def counted(model: str, tokens: int) -> dict[str, list[int]]:
-    """Count the operations and the bytes, in half precision, of each of ``STEPS``.
-
-    T is the newest of ``CONTEXT`` tokens; the others are cached. A ValueError if ``roofline.MODELS`` has no such model,
-    or it is not one with a gate, SiLU and no biases.
-    """
-    sizes_record(model)  # refuses what has no name or two stacks
+    """Count operations and bytes, in half precision, of each of ``STEPS`` for the T newest of ``CONTEXT`` tokens."""
     sizes = rl.MODELS[model]
-    if sizes.attention_bias or sizes.hidden_bias or (sizes.activation, sizes.gated) != ("silu", True):
-        raise ValueError(f"{model} is of another kind; wanted a gate, SiLU and no biases")
     both = [rl.layer(sizes, 1, tokens, cached=CONTEXT - tokens, fused=fused) for fused in (False, True)]
     steps = {step.name: step for steps in both for step in steps}
     of_row = {name: [steps[kernel] for kernel in KERNELS.get(name, (name,))] for name in STEPS}
     return {name: [sum(step.flops for step in row), sum(step.bytes for step in row)] for name, row in of_row.items()}
 
 
-def described(model: str, machine: str, tokens: int) -> dict[str, tuple[float, float]]:
+def step_seconds(model: str, machine: str, tokens: int) -> dict[str, tuple[float, float]]:
     """Give for each of ``STEPS`` the seconds of its operations at the peak, and of its bytes at the bandwidth."""
     roof = machine_record(machine)
     return {
@@ -68,7 +61,7 @@ def described(model: str, machine: str, tokens: int) -> dict[str, tuple[float, f
 
 def static_table(model: str, machine: str) -> str:
     """Write the steps of a whole prompt as HTML, for readers whose browser runs no script."""
-    times = described(model, machine, CONTEXT)
+    times = step_seconds(model, machine, CONTEXT)
     rows = ((*words, *(f"{1e6 * seconds:.3g}" for seconds in times[name])) for name, words in STEPS.items())
     sentence = (
         f"<p>A layer of {escape(model)} on {escape(machine)}, {CONTEXT} tokens at once. The rest: norms, rotations, "
@@ -81,9 +74,7 @@ def static_table(model: str, machine: str) -> str:
 class CooksAndVan(InteractiveFigure):
     """Change how many tokens a step has, and see which steps of a layer wait for memory.
 
-    Python has counted operations and bytes; the script divides them by what the machine can do. Models are of
-    ``roofline.MODELS``, with a gate, SiLU and no biases, machines of ``roofline.known_hardware()``: a ValueError if
-    there is none of either, or a model is not known or of another kind, a KeyError if a machine is not known.
+    Models are of ``roofline.MODELS``, with a gate, SiLU and no biases; machines of ``roofline.known_hardware()``.
     """
 
     counts = traitlets.Dict(help="for each model and number of tokens: operations and bytes by step").tag(sync=True)
@@ -94,8 +85,6 @@ class CooksAndVan(InteractiveFigure):
     context = traitlets.Int(help="tokens of the text").tag(sync=True)
 
     def __init__(self, models: Sequence[str], machines: Sequence[str]) -> None:
-        if not models or not machines:
-            raise ValueError(f"wanted at least one model and one machine, got {len(models)} and {len(machines)}")
         counts: dict[str, Any] = {name: [counted(name, tokens) for tokens in TOKENS] for name in models}
         super().__init__(
             counts=counts,

@@ -46,7 +46,7 @@ def changed_config(config: Config, changes: Collection[str]) -> Config:
     return {**config, **heads, **(_EXPERTS if "experts" in changes else {})}
 
 
-def described(config: Config, changes: Collection[str]) -> dict[str, int]:
+def changed_sizes(config: Config, changes: Collection[str]) -> dict[str, int]:
     """Write down what the script needs of one changed config; windows and bits it works out."""
     model = layers(changed_config(config, changes))
     counts, rows = sizes(model), cache_rows(model)[0]
@@ -60,30 +60,24 @@ def cached_by_layer(n_layers: int, length: int, changes: Collection[str]) -> lis
 
 
 def describe(config: Config, changes: Collection[str], length: int) -> dict[str, int]:
-    """Work out every number that the figure shows of a config.json of type llama, for a text of so many tokens.
+    """Compute what the figure shows of a config of type llama with ``changes`` of ``CHANGES``.
 
-    ``changes`` are of ``CHANGES``: a ValueError if one is unknown, or heads and latent come together. stored and cache
-    (bytes of all weights and of the cache), met (bytes of the weights that one token meets), weights and mixing
-    (operations for one token).
+    stored, cache, met (bytes of weights, of the cache, of the weights that a token meets), weights, mixing
+    (operations).
     """
-    if (strange := set(changes) - set(CHANGES)) or {"heads", "latent"} <= set(changes):
-        raise ValueError(
-            f"changes are {', '.join(sorted(strange or set(changes)))}; "
-            f"wanted some of {', '.join(CHANGES)}, and not both of heads and latent"
-        )
-    return priced(described(config, changes), config["num_hidden_layers"], changes, length)
+    return priced(changed_sizes(config, changes), config["num_hidden_layers"], changes, length)
 
 
-def priced(record: dict[str, int], n_layers: int, changes: Collection[str], length: int) -> dict[str, int]:
+def priced(model_sizes: dict[str, int], n_layers: int, changes: Collection[str], length: int) -> dict[str, int]:
     """Work out the numbers of `describe` from what was described of the config: windows and bits come in here."""
     positions = sum(cached_by_layer(n_layers, length, changes))
     bits = SCALED_BITS if "bits" in changes else 16
     return {
-        "stored": 2 * record["total"],
-        "cache": bits * record["numbers"] * positions // 8,
-        "met": 2 * record["met"],
-        "weights": 2 * record["met"],
-        "mixing": 2 * record["mixed"] * positions,
+        "stored": 2 * model_sizes["total"],
+        "cache": bits * model_sizes["numbers"] * positions // 8,
+        "met": 2 * model_sizes["met"],
+        "weights": 2 * model_sizes["met"],
+        "mixing": 2 * model_sizes["mixed"] * positions,
     }
 
 
@@ -101,19 +95,14 @@ def static_table(config: Config, machine: str) -> str:
         fetched = now["met"] + now["cache"]
         billions = (now["stored"] + now["cache"], fetched, now["weights"] + now["mixing"])
         name = ", ".join(CHANGES[change] for change in changes) or "as published"
-        counts = (f"{number / 1e9:.0f}" for number in billions)
+        counts = (f"{count / 1e9:.0f}" for count in billions)
         rows.append((name, *counts, f"{1e3 * fetched / roof.bandwidth_bytes_per_s:.1f}"))
     head = ("change", "GB of weights and cache", "GB fetched for a token", "GFLOP for a token", "ms for the bytes")
     return plain_table(head, rows)
 
 
 class CostSwitches(InteractiveFigure):
-    """Change the parts of one model, and see which of its costs each change lowers.
-
-    The script computes, since lengths are free; tests compare it with ``describe``. A ValueError if
-    ``softlookup.roofline.config_json.QUOTED`` has no such model, or its type is not llama; the machine is one that
-    ``softlookup.roofline.hardware`` knows.
-    """
+    """Change the parts of one model, and see which of its costs each change lowers."""
 
     name = traitlets.Unicode(help="the model").tag(sync=True)
     card = traitlets.Dict(help="name, bytes of memory, bytes and operations a second").tag(sync=True)
@@ -125,16 +114,13 @@ class CostSwitches(InteractiveFigure):
 
     def __init__(self, model: str, machine: str) -> None:
         config = QUOTED.get(model, {"model_type": None})
-        if config["model_type"] != "llama":
-            known = ", ".join(name for name, read_as in QUOTED.items() if read_as["model_type"] == "llama")
-            raise ValueError(f"there is no config of type llama for {model!r}; wanted one of {known}")
         roof = hardware(machine)
         records: dict[str, dict[str, int]] = {}
         every = []
         for changes in every_choice():
             name = "+".join(change for change in changes if change not in {"windows", "bits"})
-            records[name] = record = records.get(name) or described(config, changes)
-            every.append(priced(record, config["num_hidden_layers"], changes, LENGTHS[-1]))
+            records[name] = model_sizes = records.get(name) or changed_sizes(config, changes)
+            every.append(priced(model_sizes, config["num_hidden_layers"], changes, LENGTHS[-1]))
         super().__init__(
             name=model,
             card={

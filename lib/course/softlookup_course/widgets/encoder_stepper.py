@@ -22,39 +22,22 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class LayerExample:
-    """One layer and what goes through it.
+    """One layer and what goes through it."""
 
-    Attributes:
-        title: A few words for the chooser.
-        tokens: One word for each of the T tokens.
-        x: Their vectors, shape (T, D).
-        w_q: Makes the queries, shape (D, D); so w_k, w_v, and w_o, which blends the heads.
-        w_k: Makes the keys.
-        w_v: Makes the values.
-        w_o: The output matrix.
-        w_1: Widens, shape (D, F).
-        b_1: Shape (F,).
-        w_2: Narrows, shape (F, D).
-        b_2: Shape (D,).
-        norms: Gain and shift of the first norm, then of the second, shape (4, D).
-        n_heads: N; D is a multiple of it.
-        real: Shape (T,), True for a token and False for padding, or None where all are tokens.
-    """
-
-    title: str
-    tokens: Sequence[str]
-    x: ArrayLike
-    w_q: ArrayLike
-    w_k: ArrayLike
-    w_v: ArrayLike
-    w_o: ArrayLike
-    w_1: ArrayLike
-    b_1: ArrayLike
-    w_2: ArrayLike
-    b_2: ArrayLike
-    norms: ArrayLike
-    n_heads: int
-    real: ArrayLike | None = None
+    title: str  # a few words for the chooser
+    tokens: Sequence[str]  # one word for each of the T tokens
+    x: ArrayLike  # their vectors, shape (T, D)
+    w_q: ArrayLike  # makes the queries, shape (D, D); so w_k, w_v, and w_o, which blends the heads
+    w_k: ArrayLike  # makes the keys
+    w_v: ArrayLike  # makes the values
+    w_o: ArrayLike  # the output matrix
+    w_1: ArrayLike  # widens, shape (D, F)
+    b_1: ArrayLike  # shape (F,)
+    w_2: ArrayLike  # narrows, shape (F, D)
+    b_2: ArrayLike  # shape (D,)
+    norms: ArrayLike  # gain and shift of the first norm, then of the second, shape (4, D)
+    n_heads: int  # N; D is a multiple of it
+    real: ArrayLike | None = None  # shape (T,), True for a token and False for padding, or None where all are tokens
 
     @classmethod
     def drawn(
@@ -67,56 +50,31 @@ class LayerExample:
         rng: np.random.Generator,
         real: ArrayLike | None = None,
     ) -> "LayerExample":
-        """Draw weights for some tokens, (T, D): matrices of the usual size, gains near 1, small shifts and biases.
-
-        ``title`` is a few words for the chooser; ``d_hidden`` is F; ``real`` is True for tokens, False for padding, or
-        None.
-        """
+        """Draw weights for tokens (T, D): gains near 1, small shifts and biases; F is ``d_hidden``."""
         d = np.asarray(x).shape[-1]
 
-        def drawn(*shape: int, size: float) -> Array:
+        def draw(*shape: int, size: float) -> Array:
             return np.round(rng.normal(size=shape) * size, 2)
 
-        w_q, w_k, w_v, w_o = (drawn(d, d, size=d**-0.5 * 1.3) for _ in range(4))
-        norms = drawn(4, d, size=0.15)
+        w_q, w_k, w_v, w_o = (draw(d, d, size=d**-0.5 * 1.3) for _ in range(4))
+        norms = draw(4, d, size=0.15)
         norms[::2] += 1
-        w_1, b_1 = drawn(d, d_hidden, size=d**-0.5), drawn(d_hidden, size=0.2)
-        w_2, b_2 = drawn(d_hidden, d, size=d_hidden**-0.5), drawn(d, size=0.2)
+        w_1, b_1 = draw(d, d_hidden, size=d**-0.5), draw(d_hidden, size=0.2)
+        w_2, b_2 = draw(d_hidden, d, size=d_hidden**-0.5), draw(d, size=0.2)
         return cls(title, tokens, x, w_q, w_k, w_v, w_o, w_1, b_1, w_2, b_2, norms, n_heads, real)
 
     def arrays(self) -> dict[str, Array]:
-        """Give the fields, by name, as float64.
-
-        If a shape does not fit, a ValueError names the example, the array, and both shapes.
-        """
-        arrays = {
-            name: np.asarray(getattr(self, name), dtype=np.float64)
-            for name in ("x", "w_q", "w_k", "w_v", "w_o", "w_1", "b_1", "w_2", "b_2", "norms")
-        }
-        t, d = len(self.tokens), arrays["x"].shape[-1]
-        f = arrays["w_1"].shape[-1]
-        shapes = {"x": (t, d), "w_1": (d, f), "b_1": (f,), "w_2": (f, d), "b_2": (d,), "norms": (4, d)}
-        shapes |= {name: (d, d) for name in ("w_q", "w_k", "w_v", "w_o")}
-        for name, shape in shapes.items():
-            if arrays[name].shape != shape:
-                raise ValueError(f"example {self.title!r}: {name} has shape {arrays[name].shape}, wanted {shape}")
-        if self.n_heads < 1 or d % self.n_heads:
-            raise ValueError(f"example {self.title!r}: {self.n_heads} heads do not divide a width of {d}")
-        if self.real is not None and np.asarray(self.real).shape != (t,):
-            raise ValueError(f"example {self.title!r}: real has shape {np.asarray(self.real).shape}, wanted {(t,)}")
-        return arrays
+        """Give the fields, by name, as float64."""
+        names = ("x", "w_q", "w_k", "w_v", "w_o", "w_1", "b_1", "w_2", "b_2", "norms")
+        return {name: np.asarray(getattr(self, name), dtype=np.float64) for name in names}
 
 
 def compute(example: LayerExample, order: str) -> dict[str, Any]:
-    """Compute every tensor of the layer, box by box, as a record for JSON; ``order`` is "post" or "pre".
+    """Compute every tensor of the layer, box by box from the foot to the top, as a record for JSON.
 
-    ``boxes`` lists the boxes from the foot to the top: id, name, whether it stands on the ``road`` past the sublayers,
-    ``does`` (a sentence), ``letters`` and ``shape``, and ``tables``. A table has an id, a caption, the letters of its
-    axes, names of rows and columns, numbers, and ``from``: how a cell can be worked out from other tables (a kind and
-    their ids), or None. A ValueError if shapes do not fit, or the order is unknown.
+    A box says whether it stands on the ``road`` past the sublayers. A table's ``from`` says how a cell can be worked
+    out from other tables: a word and their ids, or None.
     """
-    if order not in ORDERS:
-        raise ValueError(f"order is {order!r}, wanted one of {', '.join(ORDERS)}")
     w = example.arrays()
     pre = order == "pre"
     boxes = [
@@ -130,26 +88,30 @@ def compute(example: LayerExample, order: str) -> dict[str, Any]:
         )
     ]
     state, name = w["x"], "x"
-    for number, (part, heading) in enumerate((("attention", "attention"), ("hidden", "feed-forward")), start=1):
+    for norm_index, (part, heading) in enumerate((("attention", "attention"), ("hidden", "feed-forward")), start=1):
         inside, inside_name = state, name
         if pre:
-            norm = _norm(example, w, inside, inside_name, number, road=False)
+            norm = _norm(example, w, inside, inside_name, norm_index, road=False)
             boxes.append(norm)
-            inside, inside_name = np.array(norm["tables"][-1]["numbers"]), f"n{number}"
-        made = _attention(example, w, inside) if part == "attention" else _hidden(example, w, inside)
-        boxes += made
-        added = np.array(made[-1]["tables"][-1]["numbers"])
+            inside, inside_name = np.array(norm["tables"][-1]["numbers"]), f"n{norm_index}"
+        sublayer = _attention(example, w, inside) if part == "attention" else _hidden(example, w, inside)
+        boxes += sublayer
+        added = np.array(sublayer[-1]["tables"][-1]["numbers"])
         summed = state + added
         table = _rows(
-            example, f"s{number}", f"sum {number}", summed, made_from=["sum", name, made[-1]["tables"][-1]["id"]]
+            example,
+            f"s{norm_index}",
+            f"sum {norm_index}",
+            summed,
+            made_from=["sum", name, sublayer[-1]["tables"][-1]["id"]],
         )
         does = f"The residual stream and the output of {heading} are added, entry by entry."
-        boxes.append(_box(f"s{number}", "+", True, does, "T × D", [table]))
-        state, name = summed, f"s{number}"
+        boxes.append(_box(f"s{norm_index}", "+", True, does, "T × D", [table]))
+        state, name = summed, f"s{norm_index}"
         if not pre:
-            norm = _norm(example, w, state, name, number, road=True)
+            norm = _norm(example, w, state, name, norm_index, road=True)
             boxes.append(norm)
-            state, name = np.array(norm["tables"][-1]["numbers"]), f"n{number}"
+            state, name = np.array(norm["tables"][-1]["numbers"]), f"n{norm_index}"
     last = _rows(example, "y", "y", state, made_from=["same", name])
     does = "The output of the layer, which the next layer reads. Its shape is that of the input."
     boxes.append(_box("y", "y", True, does, "T × D", [last]))
@@ -163,7 +125,7 @@ def _box(id_: str, name: str, road: bool, does: str, letters: str, tables: list[
 def _rows(
     example: LayerExample, id_: str, caption: str, numbers: Array, *, letters: str = "T × D", made_from: Any = None
 ) -> dict[str, Any]:
-    columns = [str(place + 1) for place in range(numbers.shape[-1])]
+    columns = [str(column + 1) for column in range(numbers.shape[-1])]
     return {
         "id": id_,
         "caption": caption,
@@ -176,18 +138,18 @@ def _rows(
 
 
 def _norm(
-    example: LayerExample, w: Mapping[str, Array], x: Array, x_name: str, number: int, *, road: bool
+    example: LayerExample, w: Mapping[str, Array], x: Array, x_name: str, norm_index: int, *, road: bool
 ) -> dict[str, Any]:
-    gain, shift = w["norms"][2 * number - 2], w["norms"][2 * number - 1]
+    gain, shift = w["norms"][2 * norm_index - 2], w["norms"][2 * norm_index - 1]
     measured = np.stack([x.mean(-1), x.var(-1)], axis=-1)
-    means = _rows(example, f"m{number}", "mean, variance", measured, letters="T × 2") | {"columns": ["mean", "var"]}
-    learned = _rows(example, f"g{number}", "gain, shift", np.stack([gain, shift]), letters="2 × D")
+    means = _rows(example, f"m{norm_index}", "mean, variance", measured, letters="T × 2") | {"columns": ["mean", "var"]}
+    learned = _rows(example, f"g{norm_index}", "gain, shift", np.stack([gain, shift]), letters="2 × D")
     learned["rows"] = ["gain", "shift"]
     y = reference.layer_norm(x, gain, shift, eps=EPS)
-    ids = ["norm", x_name, f"m{number}", f"g{number}"]
-    tables = [means, learned, _rows(example, f"n{number}", f"norm {number}", y, made_from=ids)]
+    ids = ["norm", x_name, f"m{norm_index}", f"g{norm_index}"]
+    tables = [means, learned, _rows(example, f"n{norm_index}", f"norm {norm_index}", y, made_from=ids)]
     does = "For each row, subtract its mean and divide by its standard deviation; then apply gain and shift."
-    return _box(f"n{number}", f"norm {number}", road, does, "T × D", tables)
+    return _box(f"n{norm_index}", f"norm {norm_index}", road, does, "T × D", tables)
 
 
 def _attention(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[dict[str, Any]]:
@@ -268,10 +230,10 @@ def _hidden(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[dic
     ]
 
 
-def static_tables(record: Mapping[str, Any]) -> str:
+def static_tables(layer: Mapping[str, Any]) -> str:
     """Write what comes in and what goes out as two HTML tables, for readers whose browser runs no script."""
-    tables = {table["id"]: table for box in record["boxes"] for table in box["tables"]}
-    sentence = f"<p>{escape(record['title'])}, {record['order']}-LN: what enters the layer, and what leaves it.</p>"
+    tables = {table["id"]: table for box in layer["boxes"] for table in box["tables"]}
+    sentence = f"<p>{escape(layer['title'])}, {layer['order']}-LN: what enters the layer, and what leaves it.</p>"
     return sentence + "".join(
         number_table(name, *(tables[name][k] for k in ("rows", "columns", "numbers"))) for name in "xy"
     )
@@ -279,9 +241,6 @@ def static_tables(record: Mapping[str, Any]) -> str:
 
 class EncoderStepper(InteractiveFigure):
     """Walk through an encoder layer: choose a box of the diagram to see its tensor, or another order of the norms.
-
-    Every number is computed here, in float64, with ``softlookup.reference``. A ValueError if there are no examples, or
-    an example's shapes do not fit.
 
     Source: Vaswani et al. 2017, section 3.1.
     """
@@ -294,7 +253,5 @@ class EncoderStepper(InteractiveFigure):
     box = traitlets.Int(0, min=0, help="index of the box shown").tag(sync=True)
 
     def __init__(self, examples: Sequence[LayerExample]) -> None:
-        if not examples:
-            raise ValueError("EncoderStepper needs at least one example, got none")
         records = [[compute(example, order) for order in ORDERS] for example in examples]
         super().__init__(records=records, fallback=static_tables(records[0][0]))

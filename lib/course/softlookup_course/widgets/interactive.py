@@ -24,12 +24,8 @@ def _with_shared(path: Path) -> str:
 
 
 def plain_table(head: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
-    """Write a table as HTML, for readers whose browser runs no script.
-
-    ``head`` is what stands above each column; an empty text for nothing, and no texts for no such row. The first cell
-    of a row names it. The caption stands above the table.
-    """
-    top = "".join(f'<th scope="col">{escape(word)}</th>' if word else "<td></td>" for word in head)
+    """Write a table as HTML, for readers whose browser runs no script; the first cell of a row names it."""
+    top = "".join(f'<th scope="col">{escape(heading)}</th>' if heading else "<td></td>" for heading in head)
     body = "".join(
         f'<tr><th scope="row">{escape(str(name))}</th>{"".join(f"<td>{escape(str(cell))}</td>" for cell in cells)}</tr>'
         for name, *cells in rows
@@ -40,24 +36,20 @@ def plain_table(head: Sequence[str], rows: Iterable[Sequence[Any]], caption: str
 
 def number_table(caption: str, rows: Sequence[str], columns: Sequence[str], numbers: Iterable[Iterable[float]]) -> str:
     """Write a matrix as such a table, with two decimals and a caption above."""
-    lines = ((name, *(f"{number:.2f}" for number in line)) for name, line in zip(rows, numbers, strict=True))
+    lines = ((name, *(f"{entry:.2f}" for entry in line)) for name, line in zip(rows, numbers, strict=True))
     return plain_table(("", *columns), lines, caption)
 
 
 class InteractiveFigure(anywidget.AnyWidget):
-    """The base of all interactive figures: a class in ``name.py`` brings ``name.js`` and ``name.css`` beside it.
-
-    ``shared.js`` and ``shared.css`` come before them. A figure's outermost element has the class ``slf`` and one of its
-    own, with which the names of all its other classes begin: figures that share a page must not dress each other.
-    """
+    """The base of all interactive figures: a class in ``name.py`` brings ``name.js`` and ``name.css`` beside it."""
 
     fallback = traitlets.Unicode("", help="HTML that the built book shows until the figure runs").tag(sync=True)
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Take script and stylesheet of the new figure, unless it brings others."""
-        place = Path(getattr(sys.modules[cls.__module__], "__file__", None) or "")
+        module_path = Path(getattr(sys.modules[cls.__module__], "__file__", None) or "")
         for name, suffix in (("_esm", ".js"), ("_css", ".css")):
-            path = place.parent / f"{place.stem}{suffix}"
+            path = module_path.parent / f"{module_path.stem}{suffix}"
             if name not in cls.__dict__ and path.is_file():
                 setattr(cls, name, _with_shared(path))
         super().__init_subclass__(**more)

@@ -21,17 +21,11 @@ STARTING_TILE = 32
 
 
 def describe(played: PlayedKernel, machine: Hardware, dtype: str = DTYPE) -> list[dict[str, Any]]:
-    """Launch a kernel with each size of a tile, and give every number that the figure shows.
-
-    For each size what ``kernel_recording.film`` gives, with ``tile``, ``read``, ``written``, ``chip`` and ``least``
-    (bytes), ``flops``, ``intensity`` (FLOP/B), ``rate`` (attainable FLOP/s) and ``bound`` ("memory", "compute" or
-    "both"). ``least`` are the bytes of everything that is read, once. If the machine has no rate for ``dtype``, it is a
-    KeyError.
-    """
+    """Launch a kernel with each size of a tile, and give every number that the figure shows, bytes and FLOP/s."""
     launches = []
     for tile in played.tiles:
-        grid, named = played.launch(tile)
-        traffic, record = film(played.kernel, grid, **named)
+        grid, keywords = played.launch(tile)
+        traffic, recording = film(played.kernel, grid, **keywords)
         numbers = {
             "tile": tile,
             "read": traffic.read_bytes,
@@ -43,7 +37,7 @@ def describe(played: PlayedKernel, machine: Hardware, dtype: str = DTYPE) -> lis
             "rate": attainable_flops_per_s(machine, traffic.intensity, dtype),
             "bound": bound_by(machine, traffic.intensity, dtype),
         }
-        launches.append(numbers | record)
+        launches.append(numbers | recording)
     return launches
 
 
@@ -79,10 +73,7 @@ def static_table(kernels: list[dict[str, Any]], machine: str) -> str:
 class KernelPlayer(InteractiveFigure):
     """Play a kernel: tiles move between main memory and chip, bytes are counted, and the roofline shows what they cost.
 
-    Every number comes from launches on ``softlookup.tiles``; the script draws, and adds the steps up. Kernels are names
-    of ``played_kernels.KERNELS``, or come with their launches by such names; the machine is the A100 of chapter 11 if
-    left out. A ValueError if there is no kernel, or a kernel has no launch; a KeyError if the machine has no rate for
-    ``dtype``, or there is no kernel of a name.
+    Kernels are names of ``played_kernels.KERNELS``, or come with their launches by such names.
     """
 
     kernels = traitlets.List(traitlets.Dict(), help="title, text, tile_name and launches of each").tag(sync=True)
@@ -97,12 +88,10 @@ class KernelPlayer(InteractiveFigure):
     ) -> None:
         machine = hardware("A100 80GB SXM") if machine is None else machine
         played = dict(kernels) if isinstance(kernels, Mapping) else {name: KERNELS[name] for name in kernels}
-        if not played:
-            raise ValueError(f"no kernel to play; there are {', '.join(KERNELS)}")
         for name, kernel in played.items():
             if not kernel.tiles:
                 raise ValueError(f"the kernel {name!r} has no size of a tile, wanted at least one")
-        described = [
+        kernel_facts = [
             {
                 "name": name,
                 "title": kernel.title,
@@ -114,31 +103,27 @@ class KernelPlayer(InteractiveFigure):
         ]
         roof = {"peak": machine.peak_flops_per_s(dtype), "bandwidth": machine.bandwidth_bytes_per_s}
         super().__init__(
-            kernels=described,
+            kernels=kernel_facts,
             machine={"name": machine.name, "dtype": dtype, "ridge": ridge(machine, dtype), **roof},
             starting_tile=STARTING_TILE,
-            fallback=static_table(described, escape(f"{machine.name} in {dtype}")),
+            fallback=static_table(kernel_facts, escape(f"{machine.name} in {dtype}")),
         )
 
     @classmethod
-    def of(cls, kernel: Kernel, grid: Any, /, *args: Any, **named: Any) -> "KernelPlayer":
+    def of(cls, kernel: Kernel, grid: Any, /, *args: Any, **keywords: Any) -> "KernelPlayer":
         """Play a kernel of the reader's, on copies of its arrays.
 
-        ``grid`` is how many programs run, or a function that gives it for the arguments by name. One of the named
-        arguments may be a tuple of whole numbers, as in ``BLOCK=(32, 64)``: it is played with each, and they are what
-        the slider for the tile chooses from.
-
-        A ValueError if several arguments are tuples, one is not of whole numbers, or the kernel moves nothing;
-        KernelError if it does what the language does not know; LaunchError if it reads or writes outside of an array,
-        or two programs meet at one place.
+        ``grid`` is how many programs run, or a function that gives it for the arguments by name. One named argument may
+        be a tuple of whole numbers, as in ``BLOCK=(32, 64)``: the slider chooses from them. A ValueError if the
+        arguments do not fit, or nothing moves; KernelError and LaunchError as for a launch.
         """
-        sizes = {name: value for name, value in named.items() if isinstance(value, tuple)}
+        sizes = {name: value for name, value in keywords.items() if isinstance(value, tuple)}
         if len(sizes) > 1:
             raise ValueError(f"one argument may have several sizes, got {', '.join(sizes)}")
         for name, tiles in sizes.items():
             if not all(isinstance(tile, int) for tile in tiles):
                 raise ValueError(f"`{name}` is a tuple of whole numbers, got {tiles!r}")
-        bound = inspect.signature(kernel.function).bind(*args, **named).arguments
+        bound = inspect.signature(kernel.function).bind(*args, **keywords).arguments
 
         def launch(tile: int) -> tuple[Any, dict[str, Any]]:
             return grid, dict(bound) | dict.fromkeys(sizes, tile)

@@ -25,24 +25,17 @@ Rectangle = list[int]
 
 @dataclass
 class FilmStep:
-    """What happens between two positions of the player.
+    """What happens between two positions of the player."""
 
-    Attributes:
-        programs: The first and the last program that take part.
-        moves: For each array, and whether it is written, the bytes and the cells that are reached.
-        names: Operations that are computed on chip.
-        flops: How many they are.
-        chip_bytes: The most that lies on chip meanwhile.
-        loaded: The loaded tiles that lie there then: the array, and the cells.
-        computed: The shapes of the computed tiles that lie there then.
-    """
-
-    programs: tuple[int, int]
+    programs: tuple[int, int]  # the first and the last program that take part
+    # For each array, and whether it is written, the bytes and the cells that are reached:
     moves: dict[tuple[int, bool], tuple[int, np.ndarray]] = field(default_factory=dict)
-    names: list[str] = field(default_factory=list)
-    flops: int = 0
-    chip_bytes: int = 0
+    names: list[str] = field(default_factory=list)  # operations that are computed on chip
+    flops: int = 0  # how many they are
+    chip_bytes: int = 0  # the most that lies on chip meanwhile
+    # The loaded tiles that lie there then: the array, and the cells:
     loaded: list[tuple[int, np.ndarray]] = field(default_factory=list)
+    # The shapes of the computed tiles that lie there then:
     computed: list[tuple[int, ...]] = field(default_factory=list)
 
     def joined(self, later: "FilmStep") -> "FilmStep":
@@ -68,14 +61,14 @@ def rectangles(cells: np.ndarray) -> list[Rectangle]:
     free, result = cells.copy(), []
     while free.any():
         row, column = map(int, np.argwhere(free)[0])
-        right = column
-        while right < free.shape[1] and free[row, right]:
-            right += 1
+        end_column = column
+        while end_column < free.shape[1] and free[row, end_column]:
+            end_column += 1
         bottom = row
-        while bottom < free.shape[0] and free[bottom, column:right].all():
+        while bottom < free.shape[0] and free[bottom, column:end_column].all():
             bottom += 1
-        free[row:bottom, column:right] = False
-        result.append([row, column, bottom - row, right - column])
+        free[row:bottom, column:end_column] = False
+        result.append([row, column, bottom - row, end_column - column])
     return result
 
 
@@ -98,9 +91,9 @@ class _Film:
             self._shapes, self._loads = [], {}
         steps = self.programs[-1]
         current = FilmStep((step.program, step.program), flops=step.flops, chip_bytes=step.chip_bytes)
-        if step.places is not None and step.argument is not None:
-            cells = self._cells(step.argument, step.places)
-            moved = np.unique(step.places).size * self.item_bytes[step.argument]
+        if step.offsets is not None and step.argument is not None:
+            cells = self._cells(step.argument, step.offsets)
+            moved = np.unique(step.offsets).size * self.item_bytes[step.argument]
             current.moves[step.argument, step.name == "store"] = moved, cells
             if step.name == "load":
                 self._loads[len(self._shapes)] = step.argument, cells
@@ -119,10 +112,10 @@ class _Film:
             else:
                 steps.append(current)
 
-    def _cells(self, argument: int, places: np.ndarray) -> np.ndarray:
+    def _cells(self, argument: int, offsets: np.ndarray) -> np.ndarray:
         rows, columns = self.shapes[argument]
         cells = np.zeros((-(-rows // self.cell), -(-columns // self.cell)), bool)
-        cells[places // columns // self.cell, places % columns // self.cell] = True
+        cells[offsets // columns // self.cell, offsets % columns // self.cell] = True
         return cells
 
     def steps(self) -> list[FilmStep]:
@@ -158,21 +151,15 @@ def matrix_shape(array: np.ndarray) -> tuple[int, int]:
     return array.size // max(1, columns), columns
 
 
-def film(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> tuple[Traffic, dict[str, Any]]:
-    """Launch a kernel on copies of its arrays, and take down what a figure shows of it.
+def film(kernel: Kernel, grid: Any, *args: Any, **keywords: Any) -> tuple[Traffic, dict[str, Any]]:
+    """Launch a kernel on copies of its arrays, and take down its traffic and what a figure shows of it.
 
-    What the launch cost, and a record of it: ``cell``, numbers along the side of a cell; ``programs``; ``arrays``
-    (name, shape, bytes, and in all the bytes read and written); ``steps``; ``states``; ``names``. A step is a line of
-    whole numbers, and so short that a page can hold hundreds: "first program, last program, bytes on chip, operations,
-    state, name", then behind a semicolon for each move "array, 1 if it is written, bytes" and its rectangles. State and
-    name are positions in ``states`` and ``names``; the name is -1 where nothing is computed. A state is a line, too:
-    the loaded tiles, "array" and rectangles, parted by semicolons, and behind a bar the computed ones, "rows columns".
-
-    A ValueError if it has no array, or moves nothing: "the kernel reads and writes nothing, so that there is nothing to
-    play". KernelError if the kernel does what the language does not know; LaunchError if it reads or writes outside of
-    an array, or two programs meet at one place. ``grid`` is how many programs run, or a function that gives it.
+    A step is a line, "first program, last program, bytes on chip, operations, state, name", then behind a semicolon for
+    each move "array, 1 if it is written, bytes" and its rectangles. State and name are positions in ``states`` and
+    ``names``; the name is -1 where nothing is computed. A state is the loaded tiles, "array" and rectangles, parted by
+    semicolons, and behind a bar the computed ones, "rows columns".
     """
-    bound = inspect.signature(kernel.function).bind(*args, **named)
+    bound = inspect.signature(kernel.function).bind(*args, **keywords)
     for name, value in bound.arguments.items():
         value = value.numpy() if hasattr(value, "numpy") else value
         bound.arguments[name] = value.copy() if isinstance(value, np.ndarray) else value
@@ -190,24 +177,24 @@ def film(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> tuple[Traffic, 
 
 def _as_record(recorded: _Film, names: dict[int, str], arrays: dict[int, np.ndarray]) -> dict[str, Any]:
     steps = recorded.steps()
-    place = {argument: at for at, argument in enumerate(arrays)}
+    positions = {argument: at for at, argument in enumerate(arrays)}
     moved = {(argument, stored): 0 for argument in arrays for stored in (False, True)}
     states: list[str] = []
-    words: list[str] = []
+    operation_names: list[str] = []
     rows = []
     for step in steps:
         for key, (size, _) in step.moves.items():
             moved[key] += size
-        loaded = [[place[argument], *_flat(cells)] for argument, cells in step.loaded]
+        loaded = [[positions[argument], *_flat(cells)] for argument, cells in step.loaded]
         computed = [(1, 1, *shape)[-2:] for shape in step.computed]
         state = _position(states, f"{_line(*loaded)}|{_line(*computed)}")
-        word = _position(words, ", ".join(step.names)) if step.names else -1
+        name_index = _position(operation_names, ", ".join(step.names)) if step.names else -1
         moves = [
-            [place[argument], int(stored), size, *_flat(cells)]
+            [positions[argument], int(stored), size, *_flat(cells)]
             for (argument, stored), (size, cells) in step.moves.items()
         ]
-        rows.append(_line([*step.programs, step.chip_bytes, step.flops, state, word], *moves))
-    described = [
+        rows.append(_line([*step.programs, step.chip_bytes, step.flops, state, name_index], *moves))
+    array_facts = [
         {
             "name": names[at],
             "shape": list(recorded.shapes[at]),
@@ -221,15 +208,15 @@ def _as_record(recorded: _Film, names: dict[int, str], arrays: dict[int, np.ndar
     return {
         "cell": recorded.cell,
         "programs": programs,
-        "arrays": described,
+        "arrays": array_facts,
         "steps": rows,
         "states": states,
-        "names": words,
+        "names": operation_names,
     }
 
 
 def _flat(cells: np.ndarray) -> list[int]:
-    return [number for rectangle in rectangles(cells) for number in rectangle]
+    return [edge for rectangle in rectangles(cells) for edge in rectangle]
 
 
 def _line(*parts: Sequence[int]) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from softlookup import reference
 from softlookup_course.widgets.interactive import InteractiveFigure, plain_table
 
-TAUS = (0.0, *(float(f"{10 ** (place / 10):.2g}") for place in range(-20, 21)))
+TAUS = (0.0, *(float(f"{10 ** (step / 10):.2g}") for step in range(-20, 21)))
 """Where the temperature can be set: 0 is the hard lookup, then equal steps of its logarithm from 0.01 to 100."""
 
 MOST_PAIRS = 3
@@ -26,23 +26,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """What is looked up in: keys and values in two planes, and some queries to begin with.
+    """What is looked up in: keys and values in two planes, and some queries to begin with."""
 
-    Attributes:
-        keys: Names of the keys.
-        k: Their points, shape (S, 2).
-        values: Names of the values.
-        v: Their points, shape (S, 2).
-        queries: Points of the plane of keys by name; the first is shown first.
-        axes: What the two numbers of a key stand for.
-    """
-
-    keys: Sequence[str]
-    k: ArrayLike
-    values: Sequence[str]
-    v: ArrayLike
-    queries: Mapping[str, Sequence[float]]
-    axes: tuple[str, str] = ("first number", "second number")
+    keys: Sequence[str]  # names of the keys
+    k: ArrayLike  # their points, shape (S, 2)
+    values: Sequence[str]  # names of the values
+    v: ArrayLike  # their points, shape (S, 2)
+    queries: Mapping[str, Sequence[float]]  # points of the plane of keys by name; the first is shown first
+    axes: tuple[str, str] = ("first number", "second number")  # what the two numbers of a key stand for
 
     def arrays(self) -> tuple[Array, Array]:
         """Give keys and values as arrays, (S, 2) each, float64, and refuse what does not fit.
@@ -68,11 +59,7 @@ class Store:
 
 
 def look_up(k: ArrayLike, v: ArrayLike, query: ArrayLike, tau: float | int, cosine: bool = False) -> dict[str, Any]:
-    """Compute what the figure shows for one query (2,) on keys and values (S, 2), as a record for JSON.
-
-    Scores and weights (S,), and the answer (2,). Temperature 0 is the hard lookup; similarity is the dot product, or
-    the ``cosine``.
-    """
+    """Compute scores, weights (S,) and answer (2,) of a query (2,) on keys and values (S, 2); tau 0 is hard."""
     k_SH, v_SH = np.asarray(k, dtype=np.float64), np.asarray(v, dtype=np.float64)
     q_1H = np.asarray(query, dtype=np.float64)[None]
     scores_S = (reference.cosine_similarity(q_1H, k_SH) if cosine else q_1H @ k_SH.T)[0]
@@ -101,17 +88,17 @@ def _record(store: Store) -> dict[str, Any]:
     }
 
 
-def static_table(record: Mapping[str, Any], query: Sequence[float], tau: float) -> str:
+def static_table(store: Mapping[str, Any], query: Sequence[float], tau: float) -> str:
     """Write one lookup as HTML, for readers whose browser runs no script."""
-    lookup = look_up(record["k"], record["v"], query, tau)
-    names = (f"{key} : {value}" for key, value in zip(record["keys"], record["values"], strict=True))
+    lookup = look_up(store["k"], store["v"], query, tau)
+    names = (f"{key} : {value}" for key, value in zip(store["keys"], store["values"], strict=True))
     rows = (
         (name, f"{score:.2f}", f"{weight:.2f}")
         for name, score, weight in zip(names, lookup["scores"], lookup["weights"], strict=True)
     )
     x, y = lookup["answer"]
     sentence = (
-        f"<p>The query {escape(record['queries'][0]['name'])} at ({query[0]:g}, {query[1]:g}) and temperature {tau:g} "
+        f"<p>The query {escape(store['queries'][0]['name'])} at ({query[0]:g}, {query[1]:g}) and temperature {tau:g} "
         f"gives the answer ({x:.2f}, {y:.2f}). With scripts switched on, you can move the query and change the "
         "temperature.</p>"
     )
@@ -119,11 +106,7 @@ def static_table(record: Mapping[str, Any], query: Sequence[float], tau: float) 
 
 
 class LookupPlane(InteractiveFigure):
-    """Drag a query among keys, and see how the weights change and where the mixed value goes.
-
-    A query can be anywhere, so the script computes scores, weights and answer itself, as ``look_up`` does; a browser
-    test compares the two. A store that does not fit together is a ValueError.
-    """
+    """Drag a query among keys, and see how the weights change and where the mixed value goes."""
 
     store = traitlets.Dict(help="names and points of keys, values and queries").tag(sync=True)
     query = traitlets.List(traitlets.Float(), help="where the query is").tag(sync=True)
@@ -131,6 +114,6 @@ class LookupPlane(InteractiveFigure):
     cosine = traitlets.Bool(False, help="whether similarity is the cosine").tag(sync=True)
 
     def __init__(self, store: Store) -> None:
-        record = _record(store)
-        query = record["queries"][0]["at"]
-        super().__init__(store=record, query=query, place=TAUS.index(1.0), fallback=static_table(record, query, 1.0))
+        facts = _record(store)
+        query = facts["queries"][0]["at"]
+        super().__init__(store=facts, query=query, place=TAUS.index(1.0), fallback=static_table(facts, query, 1.0))

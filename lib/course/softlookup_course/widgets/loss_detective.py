@@ -58,26 +58,22 @@ CASES = ("not-shifted", "dropout-on", "second-softmax", "no-mask", "never-zeroed
 """The culprits, in the order of the cases."""
 
 
-def curves(record: Mapping[str, Any], seed: int) -> dict[str, dict[str, list[float]]]:
-    """Pick the curves of one seed out of the record of ``softlookup bench faults``.
-
-    For the healthy run and for each fault: training, validation (as the run reports it) and true, a loss for step 0 and
-    for each ``every`` steps after it, in nats per token. A ValueError if the record lacks one of the runs.
-    """
-    runs = {run["fault"]: run for run in record["runs"] if run["seed"] == seed}
-    missing = [fault for fault in (HEALTHY, *CASES) if fault not in runs]
-    if missing:
-        raise ValueError(f"the record has no run {', '.join(missing)} with seed {seed}")
-    kinds = ("training", "validation", "true")
-    return {fault: {kind: list(runs[fault][kind]) for kind in kinds} for fault in (HEALTHY, *CASES)}
+def curves(measured: Mapping[str, Any], seed: int) -> dict[str, dict[str, list[float]]]:
+    """Pick the losses of one seed by fault: training, validation (as reported) and true, in nats per token."""
+    runs = {run["fault"]: run for run in measured["runs"] if run["seed"] == seed}
+    loss_names = ("training", "validation", "true")
+    return {fault: {loss_name: list(runs[fault][loss_name]) for loss_name in loss_names} for fault in (HEALTHY, *CASES)}
 
 
 def static_table(curves: Mapping[str, Mapping[str, list[float]]]) -> str:
     """Write the cases and their answers as HTML, for readers whose browser runs no script."""
-    shown = [("healthy run", HEALTHY, "none")]
-    shown += [(f"case {i}", slug, SUSPECTS[slug]["title"]) for i, slug in enumerate(CASES, start=1)]
+    run_names = [("healthy run", HEALTHY, "none")]
+    run_names += [(f"case {i}", fault, SUSPECTS[fault]["title"]) for i, fault in enumerate(CASES, start=1)]
     ends = (("validation", 0), ("training", -1), ("validation", -1), ("true", -1))
-    rows = ((name, *(f"{curves[slug][kind][at]:.2f}" for kind, at in ends), fault) for name, slug, fault in shown)
+    rows = (
+        (name, *(f"{curves[fault][loss_name][at]:.2f}" for loss_name, at in ends), title)
+        for name, fault, title in run_names
+    )
     sentence = (
         "<p>Losses of seven runs, in nats per token. With scripts switched on, you can choose a suspect for each "
         "curve here.</p>"
@@ -87,11 +83,7 @@ def static_table(curves: Mapping[str, Mapping[str, list[float]]]) -> str:
 
 
 class LossDetective(InteractiveFigure):
-    """Look at a learning curve that is wrong, beside a healthy one, and name the fault.
-
-    A wrong suspect is answered with that fault's own curve, the right one with the true loss of the model. The record
-    is of ``softlookup bench faults``; a ValueError if it lacks one of the runs.
-    """
+    """Look at a learning curve that is wrong, beside a healthy one, and name the fault."""
 
     runs = traitlets.Dict(help="curves by fault: training, validation, true").tag(sync=True)
     suspects = traitlets.List(traitlets.Dict(), help="slug, title, would, because").tag(sync=True)
@@ -99,13 +91,13 @@ class LossDetective(InteractiveFigure):
     every = traitlets.Int(10, help="steps between two points of a curve").tag(sync=True)
     even = traitlets.Float(help="log V, the loss of equal probabilities").tag(sync=True)
 
-    def __init__(self, record: Mapping[str, Any], *, seed: int = 1) -> None:
-        described = curves(record, seed)
+    def __init__(self, measured: Mapping[str, Any], *, seed: int = 1) -> None:
+        runs = curves(measured, seed)
         super().__init__(
-            runs=described,
-            suspects=[{"slug": slug, **suspect} for slug, suspect in SUSPECTS.items()],
+            runs=runs,
+            suspects=[{"slug": fault, **suspect} for fault, suspect in SUSPECTS.items()],
             cases=list(CASES),
-            every=int(record["every"]),
-            even=log(record["vocabulary"]),
-            fallback=static_table(described),
+            every=int(measured["every"]),
+            even=log(measured["vocabulary"]),
+            fallback=static_table(runs),
         )

@@ -38,25 +38,18 @@ def plain(token: str) -> str:
     >>> plain("▁chat"), plain("</s>"), plain("ver")
     ('chat', '(end)', '·ver')
     """
-    named = {"<s>": "(start)", "</s>": "(end)", "▁": "(space)"}
-    if token in named:
-        return named[token]
+    words_for = {"<s>": "(start)", "</s>": "(end)", "▁": "(space)"}
+    if token in words_for:
+        return words_for[token]
     if token.startswith("▁"):
         return token[1:]
     return f"·{token}" if token[:1].isalpha() else token
 
 
 def compute(translator: "Translator", sentence: str) -> dict[str, Any]:
-    """Run a sentence through the machine, and keep what the map shows, as a record for JSON.
+    """Run a sentence and its greedy translation through the machine, and keep what the map shows.
 
-    The translation is the model's own, the likeliest token at every step; all steps are computed in one pass, with the
-    mask, and are those of writing word by word.
-
-    The sentence and its translation, the tokens of both and their ids; vectors (the first few numbers of each row)
-    after the embedding, with positions, and at the end of the encoder; for each layer the attention weights, averaged
-    over the heads, how many hidden units are above zero, the vectors' lengths, and their lengths before and after each
-    norm; for each step the largest logits and the probabilities of the same tokens. A ValueError if the sentence is
-    empty or too long.
+    ``active``: hidden units above zero by layer and token. ``norms``: the vectors' lengths before and after each norm.
     """
     import torch
 
@@ -68,7 +61,7 @@ def compute(translator: "Translator", sentence: str) -> dict[str, Any]:
     target_ids = tokenizer.encode(written.text, start=True, end=True)
     source, target = torch.tensor([source_ids]), torch.tensor([target_ids[:-1]])
     read, wrote = Trace(), Trace()
-    with torch.no_grad(), _Watch(model) as seen:
+    with torch.no_grad(), _Watch(model) as watch:
         memory, _ = model.encode(source, trace=read)
         logits = model(source, target, trace=wrote)[0].double()
         plain_rows = model.embedder.tokens(source)
@@ -95,10 +88,10 @@ def compute(translator: "Translator", sentence: str) -> dict[str, Any]:
         },
         # The encoder runs twice above, once alone: its first pass is the one that is kept.
         "active": {
-            "feed-forward": seen.active["encoder"][: len(read.weights)],
-            "decoder-feed-forward": seen.active["decoder"],
+            "feed-forward": watch.active["encoder"][: len(read.weights)],
+            "decoder-feed-forward": watch.active["decoder"],
         },
-        "norms": seen.first_pass(),
+        "norms": watch.first_pass(),
         "lengths": {"residual": _lengths(read.states), "decoder-residual": _lengths(wrote.states)},
         "best": [[plain(names(int(i))) for i in row] for row in best],
         "logits": [[float(logits[t, i]) for i in row] for t, row in enumerate(best)],
@@ -113,12 +106,12 @@ class _Watch:
         self.active: dict[str, list[list[int]]] = {side: [] for side in NORMS}
         self._layers = [(side, layer.feed_forward) for side in NORMS for layer in getattr(model, side).each()]
         self._norms = _norms(model)
-        self._lengths: dict[str, list[list[list[float]]]] = {slug: [] for slug in self._norms}
+        self._lengths: dict[str, list[list[list[float]]]] = {norm_name: [] for norm_name in self._norms}
         self._handles: list[Any] = []
 
     def first_pass(self) -> dict[str, list[list[list[float]]]]:
         """For each norm, by name and layer: the lengths of all tokens' vectors before it, and after it."""
-        return {slug: self._lengths[slug][: len(same)] for slug, same in self._norms.items()}
+        return {norm_name: self._lengths[norm_name][: len(same)] for norm_name, same in self._norms.items()}
 
     def __enter__(self) -> "_Watch":
         def count(side: str) -> Any:
@@ -128,15 +121,15 @@ class _Watch:
 
             return before
 
-        def measure(slug: str) -> Any:
+        def measure(norm_name: str) -> Any:
             def after(norm: Any, inputs: Any, output: Any) -> None:
-                self._lengths[slug].append(_lengths([inputs[0], output]))
+                self._lengths[norm_name].append(_lengths([inputs[0], output]))
 
             return after
 
         self._handles = [network.register_forward_pre_hook(count(side)) for side, network in self._layers]
-        for slug, same in self._norms.items():
-            self._handles += [norm.register_forward_hook(measure(slug)) for norm in same]
+        for norm_name, same in self._norms.items():
+            self._handles += [norm.register_forward_hook(measure(norm_name)) for norm in same]
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -149,8 +142,8 @@ def _norms(model: Any) -> dict[str, list[Any]]:
     norms: dict[str, list[Any]] = {}
     for side, (*inside, last) in NORMS.items():
         stack = getattr(model, side)
-        for slug, place in zip(inside, SUBLAYERS[side], strict=True):
-            norms[slug] = [getattr(layer, place).norm for layer in stack.each()]
+        for norm_name, sublayer in zip(inside, SUBLAYERS[side], strict=True):
+            norms[norm_name] = [getattr(layer, sublayer).norm for layer in stack.each()]
         norms[last] = [stack.norm]
     return norms
 
@@ -168,7 +161,7 @@ def _lengths(states: Sequence[Any]) -> list[list[float]]:
 
 
 def sizes(translator: "Translator") -> dict[str, Any]:
-    """Say how large the machine is: D, N, H, F, V and L, and the parameters that each part adds in all layers."""
+    """Give the machine's D, N, H, F, V and L, and the parameters that each part adds in all layers."""
     model = translator.model
     config = model.config
 
@@ -192,7 +185,7 @@ def sizes(translator: "Translator") -> dict[str, Any]:
             "masked-attention": count(*(layer.attention for layer in decoder)),
             "cross-attention": count(*(layer.cross_attention for layer in decoder)),
             "decoder-feed-forward": count(*(layer.feed_forward for layer in decoder)),
-            **{slug: count(*same) for slug, same in _norms(model).items()},
+            **{norm_name: count(*same) for norm_name, same in _norms(model).items()},
         },
         "all": count(model),
     }
@@ -201,16 +194,13 @@ def sizes(translator: "Translator") -> dict[str, Any]:
 def sharpest_layer(runs: Sequence[dict[str, Any]]) -> int:
     """Find the layer in which cross-attention is most decided: the one to begin with.
 
-    The words of the layer with this index give their most looked-at word the largest share, on average of all that
-    `compute` returned.
-
     >>> even, decided = [[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8]]
     >>> sharpest_layer([{"weights": {"cross-attention": [even, decided, even]}}])
     1
     """
     layers = zip(*(run["weights"]["cross-attention"] for run in runs), strict=True)
     largest = [[max(row) for table in tables for row in table] for tables in layers]
-    means = [sum(shares) / len(shares) for shares in largest]
+    means = [sum(maxima) / len(maxima) for maxima in largest]
     return means.index(max(means))
 
 
@@ -227,13 +217,7 @@ def static_list(parts: Sequence[dict[str, Any]]) -> str:
 
 
 class MachineMap(InteractiveFigure):
-    """An encoder-decoder as a map: choose a part, or follow a sentence from its words to the next word.
-
-    Every number is computed here, by the model that is handed in. The browser chooses what to show. The map is drawn
-    from the bottom to the top, as the figures of chapters 7 and 8 are, with a norm before every sublayer (pre-LN). It
-    opens at the layer whose cross-attention is most decided. The model has a learned table and sinusoidal positions,
-    such as that of `load_translator()`. A ValueError if there is no sentence, or the model's norms follow the
-    sublayers.
+    """An encoder-decoder (pre-LN) as a map: choose a part, or follow a sentence from its words to the next word.
 
     Source: Vaswani et al. 2017, figure 1; Xiong et al. 2020 (pre-LN).
     """
@@ -248,10 +232,6 @@ class MachineMap(InteractiveFigure):
     step = traitlets.Int(0, help="index of the token that is being written").tag(sync=True)
 
     def __init__(self, translator: "Translator", sentences: Sequence[str]) -> None:
-        if isinstance(sentences, str) or not sentences:
-            raise ValueError("MachineMap needs at least one sentence, in a list")
-        if not translator.model.config.pre_norm:
-            raise ValueError("MachineMap draws a norm before each sublayer; this model has its norms after them")
         runs = [compute(translator, sentence) for sentence in sentences]
         records = [asdict(part) for part in PARTS]
         super().__init__(

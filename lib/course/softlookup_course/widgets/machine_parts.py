@@ -9,31 +9,20 @@ NORM = "07_encoder.html#encoder-norm"
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the machine.
+    """One part of the machine."""
 
-    Attributes:
-        slug: Its name in code.
-        name: Its name on the map.
-        side: "encoder" (reads) or "decoder" (writes).
-        does: What it does, in a sentence.
-        chapter: Where it is taught: the number of the chapter.
-        topic: The title of that chapter, in a few words.
-        link: Where to read about it now, relative to the book's pages; empty where the chapter is to come.
-        block: Whether it stands inside the block that is repeated, layer after layer.
-    """
-
-    slug: str
-    name: str
-    side: str
-    does: str
-    chapter: int
-    topic: str
-    link: str = ""
-    block: bool = False
+    slug: str  # its name in code
+    name: str  # its name on the map
+    side: str  # "encoder" (reads) or "decoder" (writes)
+    does: str  # what it does, in a sentence
+    chapter: int  # where it is taught: the number of the chapter
+    topic: str  # the title of that chapter, in a few words
+    link: str = ""  # where to read about it now, relative to the book's pages; empty where the chapter is to come
+    block: bool = False  # whether it stands inside the block that is repeated, layer after layer
 
 
-def _norm(slug: str, side: str, does: str, *, block: bool = True) -> Part:
-    return Part(slug, "Norm", side, does, 7, "the encoder", NORM, block)
+def _norm(part_id: str, side: str, does: str, *, block: bool = True) -> Part:
+    return Part(part_id, "Norm", side, does, 7, "the encoder", NORM, block)
 
 
 PARTS: tuple[Part, ...] = (

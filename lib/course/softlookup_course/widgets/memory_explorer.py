@@ -18,31 +18,24 @@ PARTS = ("weights", "gradients", "master", "optimizer", "activations", "logits",
 
 
 def describe_writing(model: str, batch: int, length: int, number_bytes: int = 2) -> dict[str, int]:
-    """Count what lies in memory while one of ``roofline.MODELS`` writes, by part; parts that are not needed are 0.
-
-    B sequences have ``length`` tokens each; ``number_bytes`` is of weights and cache.
-    """
-    described = rl.inference_memory(rl.MODELS[model], batch, length, number_bytes=number_bytes)
-    return dict.fromkeys(PARTS, 0) | described
+    """Count bytes in memory while one of ``roofline.MODELS`` writes B sequences, by part."""
+    memory = rl.inference_memory(rl.MODELS[model], batch, length, number_bytes=number_bytes)
+    return dict.fromkeys(PARTS, 0) | memory
 
 
 def describe_learning(
     model: str, batch: int, length: int, recipe: str = "master", *, fused: bool = True, recompute: bool = False
 ) -> dict[str, int]:
-    """Count what lies in memory while one of ``roofline.MODELS`` learns, by part; parts that are not needed are 0.
+    """Count bytes in memory while one of ``roofline.MODELS`` learns from B sequences, by part.
 
-    B sequences have ``length`` tokens each; the recipe is of ``roofline.RECIPES``. ``fused`` attention keeps no scores;
-    ``recompute`` runs layers again in the backward pass.
+    ``fused`` attention keeps no scores; ``recompute`` runs layers again in the backward pass.
     """
-    described = rl.training_memory(rl.MODELS[model], batch, length, recipe=recipe, fused=fused, recompute=recompute)
-    return dict.fromkeys(PARTS, 0) | described
+    memory = rl.training_memory(rl.MODELS[model], batch, length, recipe=recipe, fused=fused, recompute=recompute)
+    return dict.fromkeys(PARTS, 0) | memory
 
 
 def largest_batch(model: str, memory_bytes: float, length: int, number_bytes: int = 2) -> int:
-    """Say how many sequences fit beside the weights while one of ``roofline.MODELS`` writes; 0 where not even one does.
-
-    Each has ``length`` tokens.
-    """
+    """Compute how many sequences of ``length`` tokens fit beside the weights while a model writes."""
     memory = describe_writing(model, 1, length, number_bytes)
     return max(0, int((memory_bytes - memory["weights"]) // memory["cache"]))
 
@@ -66,12 +59,7 @@ def static_table(models: Sequence[str], machine: str, length: int) -> str:
 
 
 class MemoryExplorer(InteractiveFigure):
-    """Choose a model, a use and a device, and see what is in memory and whether it fits.
-
-    The script computes what is shown; tests compare it with ``describe_writing`` and ``describe_learning``. Models are
-    of ``roofline.MODELS``, of one stack each, machines of ``roofline.known_hardware()``: a ValueError if there is none
-    of either, or a model is not known, a KeyError if a machine is not.
-    """
+    """Choose a model, a use and a device, and see what is in memory and whether it fits."""
 
     models = traitlets.List(traitlets.Dict(), help="models: sizes and counts").tag(sync=True)
     machines = traitlets.List(traitlets.Dict(), help="machines: peak, bandwidth, memory").tag(sync=True)
@@ -83,8 +71,6 @@ class MemoryExplorer(InteractiveFigure):
     )
 
     def __init__(self, models: Sequence[str], machines: Sequence[str]) -> None:
-        if not models or not machines:
-            raise ValueError(f"wanted at least one model and one machine, got {len(models)} and {len(machines)}")
         records: list[dict[str, Any]] = [
             sizes_record(name) | {"gated": rl.MODELS[name].gated, "positions": rl.MODELS[name].positions}
             for name in models
@@ -99,6 +85,6 @@ class MemoryExplorer(InteractiveFigure):
             batches=list(BATCHES),
             lengths=list(LENGTHS),
             recipes=recipes,
-            numbers=[list(kind) for kind in NUMBER_BYTES.items()],
+            numbers=[list(format_bytes) for format_bytes in NUMBER_BYTES.items()],
             fallback=static_table(models, machines[0], 1024),  # a length that all models have positions for
         )

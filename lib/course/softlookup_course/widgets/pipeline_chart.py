@@ -20,10 +20,10 @@ FORWARD, BACKWARD = 1, 2
 
 
 def describe(schedule: str, stages: int, micro_batches: int) -> dict[str, Any]:
-    """When each stage works under one of SCHEDULES, and what that costs; a forward takes one unit.
+    """Compute when each stage works under one of SCHEDULES, and what that costs; a forward takes one unit.
 
-    ``tasks`` (for each stage "F0 0 F1 1 B0 3 …": tasks with their beginnings), ``length``, ``idle`` (a fraction) and
-    ``alive`` (for each stage the most micro-batches whose activations it holds).
+    ``tasks`` (for each stage "F0 0 F1 1 …": tasks with their beginnings), ``length``, ``idle`` (a fraction), ``alive``
+    (for each stage the most micro-batches whose activations it holds).
     """
     result = pipeline_times(SCHEDULES[schedule](stages, micro_batches), FORWARD, BACKWARD)
     return {
@@ -56,10 +56,7 @@ def static_table(runs: Sequence[dict[str, Any]]) -> str:
 
 
 class PipelineChart(InteractiveFigure):
-    """Show a pipeline as a Gantt chart: forwards, backwards, and the bubbles in which a stage waits.
-
-    All times are computed by ``softlookup.ranks.schedules``.
-    """
+    """Show a pipeline as a Gantt chart: forwards, backwards, and the bubbles in which a stage waits."""
 
     runs = traitlets.List(traitlets.Dict(), help="what describe gives, for each choice").tag(sync=True)
     forward = traitlets.Int(FORWARD, help="how long a forward takes").tag(sync=True)

@@ -80,21 +80,13 @@ def causal_attention(q, k, v, out, scale, BLOCK: tl.constexpr, H: tl.constexpr):
 
 @dataclass(frozen=True)
 class PlayedKernel:
-    """A kernel, and how it is launched with each size of a tile.
+    """A kernel, and how it is launched with each size of a tile."""
 
-    Attributes:
-        title: What it computes.
-        kernel: The kernel.
-        launch: Gives for a size the grid and the arguments by name.
-        tiles: The sizes.
-        tile_name: What the size is, for the slider.
-    """
-
-    title: str
-    kernel: Kernel
-    launch: Callable[[int], tuple[Any, dict[str, Any]]]
-    tiles: tuple[int, ...] = TILES
-    tile_name: str = "side of a tile"
+    title: str  # what it computes
+    kernel: Kernel  # the kernel
+    launch: Callable[[int], tuple[Any, dict[str, Any]]]  # gives for a size the grid and the arguments by name
+    tiles: tuple[int, ...] = TILES  # the sizes
+    tile_name: str = "side of a tile"  # what the size is, for the slider
 
 
 def _numbers(*shape: int) -> np.ndarray:

@@ -83,21 +83,15 @@ def ring_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, dist: Any) -> np
 
 @dataclass(frozen=True)
 class PlayedProgram:
-    """A program, and what its ranks begin with.
+    """A program, and what its ranks begin with."""
 
-    Attributes:
-        title: What it does.
-        function: What one rank does.
-        begins: What a rank has of the numbers that travel: "all" of its own, "root" where rank 0 alone has them, or
-            "block", one block of an array that lies over all ranks.
-        array: What the size is of, in words.
-        arguments: The rank's inputs, from the array that travels.
-    """
-
-    title: str
-    function: Callable[..., Any]
+    title: str  # what it does
+    function: Callable[..., Any]  # what one rank does
+    # What a rank has of the numbers that travel: "all" of its own, "root" where rank 0 alone has them, or "block",
+    # one block of an array that lies over all ranks:
     begins: str
-    array: str
+    array: str  # what the size is of, in words
+    # The rank's inputs, from the array that travels:
     arguments: Callable[[np.ndarray], tuple[Any, ...]] = lambda x: (x,)
 
 

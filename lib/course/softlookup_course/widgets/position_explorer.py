@@ -20,17 +20,7 @@ QUERY, KEY, BASE = (1.6, 0.4, 1.0, -0.8), (0.9, 1.2, 1.1, 0.5), 100.0
 
 
 def describe_sinusoids(one: int, other: int, width: int) -> dict[str, Any]:
-    """Work out what the figure shows of two rows of sinusoids of an even width D.
-
-    rows (two of D numbers), angles (two of D/2, in radians), dot (their product), curve (the product with a row so many
-    places further on, from 0 to the farthest), length of a row. A ValueError if a position is negative or beyond the
-    sliders, or the width is none of those offered.
-    """
-    for name, position in (("one", one), ("other", other)):
-        if not 0 <= position <= FARTHEST:
-            raise ValueError(f"{name} is {position}; wanted a position from 0 to {FARTHEST}")
-    if width not in WIDTHS:
-        raise ValueError(f"width is {width}; wanted one of {WIDTHS}")
+    """Compute rows, angles, dot, curve (products by distance) and length of two rows of sinusoids of width D."""
     table = reference.sinusoidal(FARTHEST + 1, width)
     rows = table[[one, other]]
     return {
@@ -45,11 +35,7 @@ def describe_sinusoids(one: int, other: int, width: int) -> dict[str, Any]:
 def describe_rotary(
     query: Sequence[float], key: Sequence[float], query_at: int, key_at: int, base: float
 ) -> dict[str, Any]:
-    """Work out what the figure shows of a query and a key of H numbers that are turned, neighbours paired.
-
-    ``base`` sets the slowest pair's speed. query and key (turned), score (their product), parts (each pair's share of
-    it), curve (the score with the query so many places behind the key, from minus the farthest to the farthest).
-    """
+    """Compute a query and a key of H numbers when turned, their score, its parts by pair, and its curve by distance."""
     turned = [
         reference.rotary(np.array([vector]), offset=at, base=base)[0]
         for vector, at in ((query, query_at), (key, key_at))
@@ -78,11 +64,7 @@ def static_table(width: int = 4, length: int = 8) -> str:
 
 
 class PositionExplorer(InteractiveFigure):
-    """Move two positions: as sinusoids, whose product depends on their distance, or as rotations of a query and a key.
-
-    ``one`` is the query's position, ``other`` the key's; a ValueError if one is none that the figure offers. The script
-    computes, since positions are free; tests compare what it shows with the two functions above.
-    """
+    """Move two positions: as sinusoids, or as rotations of a query and a key."""
 
     one = traitlets.Int(help="the first position, and the query's").tag(sync=True)
     other = traitlets.Int(help="the second position, and the key's").tag(sync=True)
@@ -94,7 +76,6 @@ class PositionExplorer(InteractiveFigure):
     base = traitlets.Float(help="the base of the rotary part").tag(sync=True)
 
     def __init__(self, one: int = 5, other: int = 8) -> None:
-        describe_sinusoids(one, other, WIDTH)  # refuses what the figure does not offer
         super().__init__(
             one=one,
             other=other,

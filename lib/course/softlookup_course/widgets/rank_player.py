@@ -21,14 +21,7 @@ def describe(
     sizes: Sequence[int] = SIZES,
     worlds: Sequence[int] = WORLDS,
 ) -> list[dict[str, Any]]:
-    """Run a program with each number of ranks, and give every number that the figure shows.
-
-    The program runs once for each of ``worlds``, with few numbers; each of them stands for as many bytes as make up one
-    of the sizes of the array that travels.
-
-    For each number of ranks what ``rank_recording.played`` films, with ``unit`` (bytes of the array that it was played
-    with), ``sizes``, and ``times``: for each size the seconds after each step, by link.
-    """
+    """Run a program with each number of ranks, and film it; ``times`` are seconds after each step, by size and link."""
     films = []
     for world in worlds:
         traffic, unit, film = played(program, world)
@@ -57,9 +50,7 @@ def static_table(programs: Sequence[Mapping[str, Any]]) -> str:
 class RankPlayer(InteractiveFigure):
     """Play a parallel program: messages cross the links between ranks, and bytes and time are counted.
 
-    Every number comes from runs on ``softlookup.ranks``; the script draws, and adds the steps up. Programs are names of
-    ``played_programs.PROGRAMS``, in the order in which they are offered, or described already, as ``of`` does it; links
-    are to choose from. A ValueError if there is none of either, a KeyError if there is no program of a name.
+    Programs are names of ``played_programs.PROGRAMS``, or described already, as ``of`` does it.
     """
 
     programs = traitlets.List(traitlets.Dict(), help="name, title, array and films of each").tag(sync=True)
@@ -70,12 +61,8 @@ class RankPlayer(InteractiveFigure):
         programs: Sequence[str] | Sequence[Mapping[str, Any]] = tuple(PROGRAMS),
         links: Mapping[str, LinkSpeed] = LINKS,
     ) -> None:
-        if not programs:
-            raise ValueError(f"no program to play; there are {', '.join(PROGRAMS)}")
-        if not links:
-            raise ValueError("no link to choose: wanted at least one name with its LinkSpeed")
-        described = [_described(each, links) if isinstance(each, str) else dict(each) for each in programs]
-        super().__init__(programs=described, links=list(links), fallback=static_table(described))
+        program_facts = [_described(each, links) if isinstance(each, str) else dict(each) for each in programs]
+        super().__init__(programs=program_facts, links=list(links), fallback=static_table(program_facts))
 
     @classmethod
     def of(
@@ -88,9 +75,8 @@ class RankPlayer(InteractiveFigure):
         """Play a program of the reader's, on copies of its inputs.
 
         ``function`` is what one rank does: it takes the rank's inputs, of which ``inputs`` has those of each, then
-        ``dist``, which has the names in ``offers``. Whose numbers have reached a rank is shown where it can be told
-        (see ``rank_recording.seen``). WorldError if the ranks cannot go on, or their messages do not meet; RankError if
-        a rank does what no program may do; ValueError if there are more ranks than fit into the figure, or no messages.
+        ``dist``, which has the names in ``offers``. WorldError if the ranks cannot go on, or their messages do not
+        meet; RankError if a rank does what no program may do; ValueError if there are too many ranks, or no messages.
         """
         return cls([readers_program(function, inputs, links, offers)], links)
 

@@ -38,35 +38,28 @@ Coded = tuple[np.ndarray, np.ndarray]
 
 
 def coded(begins: str, world: int, rank: int) -> Coded:
-    """What a rank of a played program begins with (see ``PlayedProgram``), in numbers that tell.
-
-    Origins and places: one number for each of P blocks; of a "block" two, as of keys and values.
-    """
+    """Make what a rank begins with (see ``PlayedProgram``), in numbers that tell origins and positions."""
     if begins == "block":
         return np.ones(2), np.full(2, rank + 1.0)
-    places = np.arange(1.0, world + 1)
+    positions = np.arange(1.0, world + 1)
     if begins == "root":
-        return np.full(world, float(rank == 0)), places * (rank == 0)
-    return np.full(world, float(_DIGIT**rank)), places
+        return np.full(world, float(rank == 0)), positions * (rank == 0)
+    return np.full(world, float(_DIGIT**rank)), positions
 
 
-def decoded(origins: np.ndarray, places: np.ndarray, size: int, ranks: int) -> dict[int, int] | None:
-    """Whose numbers an array holds, by its numbers in the run that tells ranks and in the one that tells places.
-
-    For each of ``size`` places that it has numbers of the set of ``ranks`` as bits; None where it is no sum of such
-    numbers.
-    """
+def decoded(origins: np.ndarray, positions: np.ndarray, size: int, ranks: int) -> dict[int, int] | None:
+    """Find whose numbers an array holds: the ranks as bits by position, or None where it cannot be told."""
     sets: dict[int, int] = {}
-    for origin, place in zip(np.ravel(origins).tolist(), np.ravel(places).tolist(), strict=True):
+    for origin, position in zip(np.ravel(origins).tolist(), np.ravel(positions).tolist(), strict=True):
         if not (0 <= origin < _DIGIT**ranks and origin == int(origin)):
             return None
         digits = [int(origin) // _DIGIT**rank % _DIGIT for rank in range(ranks)]
         count = sum(digits)
         if not count:
-            if place:
+            if position:
                 return None
             continue
-        at = place / count - 1
+        at = position / count - 1
         if at != int(at) or not 0 <= at < size:
             return None
         sets[int(at)] = sets.get(int(at), 0) | sum(1 << rank for rank, digit in enumerate(digits) if digit)
@@ -74,11 +67,7 @@ def decoded(origins: np.ndarray, places: np.ndarray, size: int, ranks: int) -> d
 
 
 def film(traffic: LinkTraffic) -> dict[str, Any]:
-    """What a figure shows of a program's traffic.
-
-    ``world``, ``steps``, ``busiest`` (bytes on the busiest link), ``most`` (bytes that a rank sends at most) and
-    ``messages``: for each "step from to bytes". A ValueError if there are none, or more than MOST_MESSAGES.
-    """
+    """Write what a figure shows of a program's traffic; a message is "step from to bytes"."""
     if not 0 < len(traffic.messages) <= MOST_MESSAGES:
         raise ValueError(
             f"a program of 1 to {MOST_MESSAGES:,} messages can be played, and this one sends {len(traffic.messages):,}"
@@ -93,10 +82,7 @@ def film(traffic: LinkTraffic) -> dict[str, Any]:
 
 
 def times(traffic: LinkTraffic, links: Mapping[str, LinkSpeed], scale: float = 1.0) -> dict[str, list[float]]:
-    """When the messages of each step, and of all before it, have ended: seconds by link.
-
-    Each byte of the traffic stands for ``scale``.
-    """
+    """Compute when the messages of each step, and of all before it, have ended: seconds by link."""
     seconds = {}
     for name, link in links.items():
         ends = LinkSpeed(link.latency_s, link.bytes_per_s / scale).ends_s(traffic)
@@ -118,27 +104,23 @@ def timed(
 def readers_program(
     function: Callable[..., Any], inputs: Sequence[Sequence[Any]], links: Mapping[str, LinkSpeed], offers: Sequence[str]
 ) -> dict[str, Any]:
-    """Run a reader's program, and give what ``RankPlayer`` shows of it; arguments are as for ``RankPlayer.of``.
-
-    A ValueError if there are more than MOST_PLAYED_WORLD ranks, or no messages.
-    """
+    """Run a reader's program, and give what ``RankPlayer`` shows of it; arguments are as for ``RankPlayer.of``."""
     if len(inputs) > MOST_PLAYED_WORLD:
         raise ValueError(f"the figure has room for {MOST_PLAYED_WORLD} ranks, got the inputs of {len(inputs)}")
-    record = seen(function, inputs, offers)
+    recording = with_contents(function, inputs, offers)
     arrays = [arg for args in inputs for arg in args if isinstance(arg, np.ndarray)]
-    size = max((array.nbytes for array in arrays), default=0) or record["film"]["busiest"] or 1
+    size = max((array.nbytes for array in arrays), default=0) or recording["film"]["busiest"] or 1
     name = function.__name__
-    film = record["film"] | timed(record["traffic"], links, [size], size)
+    film = recording["film"] | timed(recording["traffic"], links, [size], size)
     words = {"title": f"program {name}", "array": "the largest input of a rank"}
     return {"name": name, **words, "films": [film]}
 
 
 def played(program: PlayedProgram, world: int) -> tuple[LinkTraffic, int, dict[str, Any]]:
-    """Run one of the figure's own programs, with so many ranks.
+    """Run one of the figure's own programs: its traffic, the bytes of its array, and its film.
 
-    Its traffic, the bytes of the array that it is played with, and the film with ``rows`` (ranks whose numbers are told
-    apart), ``start`` (for each rank a set of ranks for each block, as bits: whose numbers it begins with) and
-    ``arrivals`` (for each step the sets that grow: "rank block set", parted by semicolons).
+    The film has ``rows`` (ranks told apart), ``start`` (by rank and block the ranks, as bits, whose numbers it begins
+    with) and ``arrivals`` (for each step the sets that grow: "rank block set", parted by semicolons).
     """
     codes = [coded(program.begins, world, rank) for rank in range(world)]
     runs = [
@@ -150,12 +132,13 @@ def played(program: PlayedProgram, world: int) -> tuple[LinkTraffic, int, dict[s
     return runs[0].traffic, codes[0][0].size * 4, film(runs[0].traffic) | known
 
 
-def seen(function: Callable[..., Any], inputs: Sequence[Sequence[Any]], offers: Sequence[str]) -> dict[str, Any]:
+def with_contents(
+    function: Callable[..., Any], inputs: Sequence[Sequence[Any]], offers: Sequence[str]
+) -> dict[str, Any]:
     """Run a reader's program, and see whose numbers its messages bring, where it can be seen.
 
-    It can where each rank has one array of floats, all of one shape, and at most 8 ranks add and hand on its numbers:
-    the program must send the same messages when it is run with other numbers. ``traffic`` (a ``LinkTraffic``) and
-    ``film``, as ``played`` gives them; ``rows`` is 0 where nothing is known.
+    It can where each rank has one array of floats, all of one shape, and at most 8 ranks; ``rows`` is 0 where nothing
+    is known.
     """
     traffic = run_here(function, inputs, offers).traffic
     known = _seen_contents(function, inputs, offers, traffic)
@@ -165,34 +148,34 @@ def seen(function: Callable[..., Any], inputs: Sequence[Sequence[Any]], offers: 
 def _seen_contents(
     function: Callable[..., Any], inputs: Sequence[Sequence[Any]], offers: Sequence[str], traffic: LinkTraffic
 ) -> dict[str, Any] | None:
-    positions = [[at for at, arg in enumerate(args) if isinstance(arg, np.ndarray)] for args in inputs]
-    arrays = [args[at[0]] for args, at in zip(inputs, positions, strict=True) if len(at) == 1]
+    argument_indices = [[at for at, arg in enumerate(args) if isinstance(arg, np.ndarray)] for args in inputs]
+    arrays = [args[at[0]] for args, at in zip(inputs, argument_indices, strict=True) if len(at) == 1]
     is_alike = len(arrays) == len(inputs) <= _MOST_SEEN and len({(each.shape, each.dtype) for each in arrays}) == 1
     if not is_alike or arrays[0].dtype.kind != "f" or not arrays[0].size:
         return None
     shape, dtype = arrays[0].shape, arrays[0].dtype
-    places = np.arange(1.0, arrays[0].size + 1)
-    codes = [(np.full(places.size, float(_DIGIT**rank)), places) for rank in range(len(inputs))]
+    positions = np.arange(1.0, arrays[0].size + 1)
+    codes = [(np.full(positions.size, float(_DIGIT**rank)), positions) for rank in range(len(inputs))]
     try:
         runs = []
         for which in (0, 1):
             others = [
                 [code[which].reshape(shape).astype(dtype) if at in coded_at else arg for at, arg in enumerate(args)]
-                for code, args, coded_at in zip(codes, inputs, positions, strict=True)
+                for code, args, coded_at in zip(codes, inputs, argument_indices, strict=True)
             ]
             runs.append(run_here(function, others, offers))
     except Exception:  # it may do anything with numbers that it was not meant for
         return None
     if any(each.traffic.messages != traffic.messages for each in runs):
         return None
-    return _contents(runs[0], runs[1], codes, places.size, len(inputs))
+    return _contents(runs[0], runs[1], codes, positions.size, len(inputs))
 
 
 def _contents(
-    origins: WorldOutcome, places: WorldOutcome, codes: Sequence[Coded], size: int, rows: int
+    origins: WorldOutcome, positions: WorldOutcome, codes: Sequence[Coded], size: int, rows: int
 ) -> dict[str, Any] | None:
     """Whose numbers have reached each rank, step by step; None where it cannot be told."""
-    pairs = [*codes, *zip(_sent_arrays(origins), _sent_arrays(places), strict=True)]
+    pairs = [*codes, *zip(_sent_arrays(origins), _sent_arrays(positions), strict=True)]
     sets = [decoded(a, b, size, rows) for a, b in pairs]
     if any(each is None for each in sets):
         return None
@@ -215,8 +198,8 @@ def _contents(
 
 
 def _add(reached: np.ndarray, sets: Mapping[int, int] | None) -> None:
-    for place, ranks in (sets or {}).items():
-        reached[place] |= ranks
+    for position, ranks in (sets or {}).items():
+        reached[position] |= ranks
 
 
 def _of_blocks(reached: np.ndarray, blocks: Sequence[np.ndarray]) -> np.ndarray:
@@ -228,8 +211,8 @@ def _sent_arrays(outcome: WorldOutcome) -> list[np.ndarray]:
     """The array of each message, in the order of the traffic."""
     world = len(outcome.records)
     sends: dict[tuple[int, int], list[np.ndarray]] = defaultdict(list)
-    for rank, record in enumerate(outcome.records):
-        for operation in RankProgram(rank, world).read(record):
+    for rank, operations in enumerate(outcome.records):
+        for operation in RankProgram(rank, world).read(operations):
             if operation.sends and operation.array is not None:
                 sends[rank, operation.peer].append(operation.array)
     # Messages of one link go one after the other, in its traffic too.

@@ -30,18 +30,10 @@ START = {"B": 1, "S": 1024, "N": 32, "H": 128}
 def describe(
     machine: Hardware, dtype: str, batch: int, tokens: int, n_heads: int, head_width: int, phase: str
 ) -> list[dict[str, Any]]:
-    """Work out every number that the figure shows.
+    """Compute for each operation of a layer its name, part, flops, bytes, intensity, rate, seconds (least) and bound.
 
-    ``batch`` is B sequences; ``tokens`` are S positions that are looked at, and in decoding the newest one is the only
-    query; the model width is N * H, the hidden width four times that. ``phase`` is of PHASES, or it is a ValueError:
-    "there is no phase NAME; there are prefill, decode". A machine that has no rate for ``dtype``, the kind of number in
-    every tensor, is a KeyError.
-
-    One record for each operation of a layer, in order: name, part, flops, bytes, intensity (FLOP/B), rate (attainable
-    FLOP/s), seconds (the least), bound ("memory", "compute" or "both").
+    B sequences, S positions (in decoding one query), model width N * H, hidden width 4 * N * H.
     """
-    if phase not in PHASES:
-        raise ValueError(f"there is no phase {phase!r}; there are {', '.join(PHASES)}")
     width = n_heads * head_width
     sizes = TransformerSizes("shown", D=width, N=n_heads, F=4 * width, V=1, L=1)
     queries = tokens if phase == "prefill" else 1
@@ -63,9 +55,7 @@ def describe(
 
 def as_record(machine: Hardware) -> dict[str, Any]:
     """What the script has to know of a machine: name, bandwidth, and the kinds of numbers that have a roof."""
-    peaks = {kind: rate for kind, rate in machine.dense_flops_per_s.items() if kind in BYTES}
-    if not peaks:
-        raise ValueError(f"{machine.name}: no rate of a kind that is known; wanted one of {', '.join(BYTES)}")
+    peaks = {dtype: rate for dtype, rate in machine.dense_flops_per_s.items() if dtype in BYTES}
     return {"name": machine.name, "bandwidth": machine.bandwidth_bytes_per_s, "peaks": peaks, "kinds": list(peaks)}
 
 
@@ -84,11 +74,7 @@ def static_table(machine: Hardware, dtype: str) -> str:
 
 
 class RooflineExplorer(InteractiveFigure):
-    """Choose a machine, a number format and sizes, and see every operation of a layer under the roof.
-
-    The script counts, since sizes can be chosen freely; tests compare it with ``describe``. ``dtype`` is shown first: a
-    KeyError if the first machine has no rate for it. A ValueError if there is no machine, or one of no known kind.
-    """
+    """Choose a machine, a number format and sizes, and see every operation of a layer under the roof."""
 
     machines = traitlets.List(
         traitlets.Dict(), help="name, bandwidth, peaks by kind of number, and the kinds in order"
@@ -99,13 +85,11 @@ class RooflineExplorer(InteractiveFigure):
     sizes = traitlets.Dict(help="B, S, N, H that are shown first").tag(sync=True)
 
     def __init__(self, machines: Sequence[Hardware], dtype: str = "bfloat16") -> None:
-        if not machines:
-            raise ValueError("RooflineExplorer needs at least one machine, got none")
         super().__init__(
             machines=[as_record(machine) for machine in machines],
             dtype=dtype,
             number_bytes=BYTES,
-            works={kind: forward for kind, (forward, _) in ELEMENTWISE.items()},
+            works={name: forward for name, (forward, _) in ELEMENTWISE.items()},
             sizes=START,
             fallback=static_table(machines[0], dtype),
         )

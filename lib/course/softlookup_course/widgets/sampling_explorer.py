@@ -16,17 +16,11 @@ DECIMALS = 2
 
 @dataclass(frozen=True)
 class Choice:
-    """A place in a text where the next token is to be chosen.
+    """A place in a text where the next token is to be chosen."""
 
-    Attributes:
-        title: A few words for the chooser.
-        written: What stands before it.
-        logits: One for each token of the vocabulary, by id.
-    """
-
-    title: str
-    written: str
-    logits: tuple[float, ...]
+    title: str  # a few words for the chooser
+    written: str  # what stands before it
+    logits: tuple[float, ...]  # one for each token of the vocabulary, by id
 
 
 def rounded(logits: Sequence[float]) -> list[float]:
@@ -37,14 +31,7 @@ def rounded(logits: Sequence[float]) -> list[float]:
 def describe(
     logits: Sequence[float], temperature: float, top_k: int | None, top_p: float | None, u: float
 ) -> dict[str, Any]:
-    """Work out every number that the figure shows for one setting, by the library's own functions.
-
-    ``temperature`` is 0 or more; None as ``top_k`` or ``top_p`` keeps all; ``u`` is the luck of the draw, at least 0
-    and below 1. If one is out of its range, a ValueError names it.
-
-    probabilities (one for each token), kept (how many are not 0), drawn (an id), plain (the probabilities at
-    temperature 1 with nothing cut off).
-    """
+    """Compute what the figure shows: probabilities, kept (count), drawn (an id), plain (nothing cut off)."""
     import torch
 
     from softlookup.model import next_token_probabilities, pick
@@ -63,26 +50,21 @@ def static_table(choice: Choice, tokens: Sequence[str], rows: int = 8) -> str:
     """Write the likeliest tokens at three temperatures as HTML, for readers whose browser runs no script."""
     taus = (0.5, 1.0, 2.0)
     logits = np.asarray(rounded(choice.logits))
-    shares = []
+    probabilities = []
     for tau in taus:
         e = np.exp((logits - logits.max()) / tau)
-        shares.append(e / e.sum())
+        probabilities.append(e / e.sum())
     best = np.argsort(-logits, kind="stable")[:rows]
     sentence = (
         f"<p>What may follow {escape(choice.written)}, the {len(best)} likeliest tokens. With scripts switched on, you "
         "can change temperature, top-k and top-p.</p>"
     )
-    lines = ((tokens[i], *(f"{p[i]:.3f}" for p in shares)) for i in best)
+    lines = ((tokens[i], *(f"{p[i]:.3f}" for p in probabilities)) for i in best)
     return sentence + plain_table(("", *(f"temperature {tau:g}" for tau in taus)), lines)
 
 
 class SamplingExplorer(InteractiveFigure):
-    """Change temperature, top-k and top-p, and sample the next token.
-
-    The script computes, since settings are free; tests compare it with ``describe``. Tokens are names by id; places may
-    be dicts with the fields of ``Choice``. A ValueError if there is no place, or one has not a finite logit for each
-    token.
-    """
+    """Change temperature, top-k and top-p, and sample the next token."""
 
     tokens = traitlets.List(traitlets.Unicode(), help="the vocabulary, by id").tag(sync=True)
     choices = traitlets.List(traitlets.Dict(), help="places: title, written, logits").tag(sync=True)
@@ -90,13 +72,6 @@ class SamplingExplorer(InteractiveFigure):
 
     def __init__(self, tokens: Sequence[str], choices: Sequence[Choice | Mapping[str, Any]]) -> None:
         records = [choice if isinstance(choice, Choice) else Choice(**choice) for choice in choices]
-        if not records:
-            raise ValueError("SamplingExplorer needs at least one place, got none")
-        for record in records:
-            if len(record.logits) != len(tokens):
-                raise ValueError(f"{record.title!r}: {len(record.logits)} logits for {len(tokens)} tokens")
-            if not np.isfinite(record.logits).all():
-                raise ValueError(f"{record.title!r}: a logit is not finite")
         super().__init__(
             tokens=[str(token) for token in tokens],
             choices=[{**asdict(choice), "logits": rounded(choice.logits)} for choice in records],

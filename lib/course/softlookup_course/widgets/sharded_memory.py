@@ -26,21 +26,15 @@ PARAMETERS = 7_500_000_000
 
 
 def describe(parameters: int, stage: int, world: int) -> dict[str, Any]:
-    """What one of P ranks holds at a stage, 0 to 3, and what it sends in a step.
+    """Compute what one of P ranks holds at a stage of ZeRO, and the bytes that it sends in a step.
 
-    ``stage``, ``world``, ``bytes`` (for each of KINDS), ``sharded`` (which of them are) and ``sent`` (bytes that a rank
-    sends in a step). Weights and gradients take 2 bytes for each parameter, the optimizer 12: Adam's two states and a
-    float32 copy of the weights. All-reduce, reduce-scatter and all-gather are rings. A ValueError if there is no such
-    stage, or the world or the model is empty.
-
-    Source: Rajbhandari et al. 2020, ZeRO, figure 1 and section 7.
+    Weights and gradients take 2 bytes for each parameter, the optimizer 12: Adam's two states and a float32 copy.
+    Collectives are rings. Source: Rajbhandari et al. 2020, ZeRO, figure 1 and section 7.
     """
-    if stage not in STAGES or world < 1 or parameters < 1:
-        raise ValueError(f"wanted a stage from 0 to 3, ranks and parameters, got {stage}, {world} and {parameters}")
     whole = state_bytes(parameters, "master")
     whole["optimizer"] += whole.pop("master")
     sharded = [stage >= first for first in (3, 2, 1)]
-    sizes = [whole[kind] / world if is_cut else whole[kind] for kind, is_cut in zip(KINDS, sharded, strict=True)]
+    sizes = [whole[part] / world if is_cut else whole[part] for part, is_cut in zip(KINDS, sharded, strict=True)]
     # Gradients are summed and what is updated comes back: two rounds; sharded weights are gathered twice.
     rounds = 3 if stage == 3 else 2
     sent = rounds * (world - 1) / world * whole["weights"]
@@ -62,10 +56,7 @@ def static_table(rows: Sequence[dict[str, Any]]) -> str:
 
 
 class ShardedMemory(InteractiveFigure):
-    """Show who holds what in data-parallel training: everything on every rank, or shards, by the stage of ZeRO.
-
-    A model without parameters is a ValueError.
-    """
+    """Show who holds what in data-parallel training: everything on every rank, or shards, by the stage of ZeRO."""
 
     parameters = traitlets.Int(help="of the model").tag(sync=True)
     stages = traitlets.List(traitlets.Unicode(), help="what each stage does").tag(sync=True)

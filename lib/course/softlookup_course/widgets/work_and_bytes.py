@@ -14,13 +14,7 @@ DTYPE = "float32"
 
 
 def computations(side: int) -> list[Operation]:
-    """Count the three computations on square matrices (n, n), and a vector (n,), in float32.
-
-    The sum of two matrices, a matrix times a vector, the product of two matrices. A side n below 1 is a ValueError:
-    "side is N, wanted 1 or more".
-    """
-    if side < 1:
-        raise ValueError(f"side is {side}, wanted 1 or more")
+    """Count x + y, A x and A B for square matrices (n, n) and vectors (n,) in float32."""
     a, b, c = (Moved(name, (side, side), FLOAT_BYTES) for name in "ABC")
     x, y = (Moved(name, (side,), FLOAT_BYTES) for name in "xy")
     return [
@@ -31,13 +25,7 @@ def computations(side: int) -> list[Operation]:
 
 
 def describe(machine: Hardware, side: int, *, faster_units: int = 1, faster_memory: int = 1) -> list[dict[str, Any]]:
-    """Work out every number that the figure shows for one choice, with square matrices of side n.
-
-    One record for each computation: name, flops, bytes, intensity (FLOP/B), and in seconds ``computing``, ``moving``
-    and ``least``, the longer of the two. The peak is multiplied by ``faster_units``, the bandwidth by
-    ``faster_memory``. A side below 1 is a ValueError: "side is N, wanted 1 or more"; a machine without a rate for
-    float32 is a KeyError.
-    """
+    """Compute for each computation name, flops, bytes, intensity, and the seconds computing, moving and least."""
     changed = replace(
         machine,
         dense_flops_per_s={DTYPE: faster_units * machine.peak_flops_per_s(DTYPE)},
@@ -67,7 +55,7 @@ def _time(seconds: float) -> str:
 def static_table(machine: Hardware) -> str:
     """Write a small and a large side as HTML, for readers whose browser runs no script."""
     rows = (
-        (row["name"], f"{side:,}", f"{row['intensity']:.2f}", *(_time(row[kind]) for kind in ("computing", "moving")))
+        (row["name"], f"{side:,}", f"{row['intensity']:.2f}", *(_time(row[part]) for part in ("computing", "moving")))
         for side in (4, 4096)
         for row in describe(machine, side)
     )
@@ -79,11 +67,7 @@ def static_table(machine: Hardware) -> str:
 
 
 class WorkAndBytes(InteractiveFigure):
-    """Let square matrices grow, and see for three computations whether arithmetic or memory takes longer.
-
-    The script computes what is shown; tests compare it with ``describe``. A machine without a rate for float32 is a
-    KeyError.
-    """
+    """Let square matrices grow, and see for three computations whether arithmetic or memory takes longer."""
 
     machine = traitlets.Unicode(help="the machine's name").tag(sync=True)
     peak = traitlets.Float(help="operations per second in float32").tag(sync=True)

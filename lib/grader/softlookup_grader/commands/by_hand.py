@@ -22,12 +22,12 @@ def share(assignment: str, folder: Path | None, names: str) -> None:
 
     course = course_in(folder)
     graders = [name.strip() for name in names.split(",")]
-    shares = share_out(course, assignment, graders)
+    allotments = share_out(course, assignment, graders)
     for name in graders:
-        grader_shares = [student_share for student_share in shares if student_share.grader == name]
+        grader_shares = [student_share for student_share in allotments if student_share.grader == name]
         waiting = [student_share.student for student_share in grader_shares if student_share.waits]
         click.echo(f"{name}: {len(grader_shares)} submissions, {len(waiting)} to read: {', '.join(waiting) or 'none'}")
-    click.echo(f"with links: {course.root / 'reports' / (assignment + '-shares.csv')}")
+    click.echo(f"with links: {course.root / 'reports' / (assignment + '-allotments.csv')}")
 
 
 @click.command()

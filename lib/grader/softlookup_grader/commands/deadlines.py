@@ -71,11 +71,11 @@ def extension(
         raise click.UsageError("--end removes the extension: leave out --days, --hours and --until")
     dates = deadlines(course, assignment)
     read = {text: as_time(text, course.zone) for text in (due, until) if text is not None}
-    began = naive_utc(read_time(start, course.zone)) if start is not None else None
+    start_time = naive_utc(read_time(start, course.zone)) if start is not None else None
     for text, (_, words) in read.items():
         click.echo(f"read {text!r} as: {words}")
-    if began is not None:
-        click.echo(f"read {start!r} as: {as_text(began, course.zone)}")
+    if start_time is not None:
+        click.echo(f"read {start!r} as: {as_text(start_time, course.zone)}")
     if student is not None:
         course.students([student])
         terms = None if end else Extension(days, hours, read[until][0] if until is not None else None)
@@ -84,8 +84,8 @@ def extension(
         dates = extend(course, assignment, student, terms)
     if due is not None:
         dates = set_due(course, assignment, read[due][0])
-    if began is not None:
-        dates = set_start(course, assignment, began)
+    if start_time is not None:
+        dates = set_start(course, assignment, start_time)
     click.echo(deadlines_text(dates))
 
 

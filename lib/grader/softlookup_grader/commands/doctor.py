@@ -106,21 +106,21 @@ def _course(folder: Path) -> Iterator[tuple[str, str]]:
         yield MISSING, str(error)
 
 
-def _gradebook(course: "Course", shown: Path) -> Iterator[tuple[str, str]]:
+def _gradebook(course: "Course", displayed_folder: Path) -> Iterator[tuple[str, str]]:
     """Whether the gradebook can be written to at this moment, and lies where it may; nothing is changed in it."""
     from sqlalchemy import text
 
     from softlookup_grader.data.file_systems import file_system_of, is_far
 
     file = course.gradebook_file()
-    if file is not None and is_far(kind := file_system_of(file)):
+    if file is not None and is_far(file_system := file_system_of(file)):
         yield (
             NOTE,
-            f"the gradebook {course.gradebook_place()} lies on a network file system ({kind}), on which SQLite's locks "
-            "cannot be trusted: move the course to a local disk, or keep the gradebook in PostgreSQL",
+            f"the gradebook {course.gradebook_place()} lies on a network file system ({file_system}), on which "
+            "SQLite's locks cannot be trusted: move the course to a local disk, or keep the gradebook in PostgreSQL",
         )
     if file is not None and not file.exists():
-        yield NOTE, f"{shown} has no gradebook yet: 'softlookup release' makes one"
+        yield NOTE, f"{displayed_folder} has no gradebook yet: 'softlookup release' makes one"
         return
     with course.gradebook() as book:
         book.db.execute(text("DELETE FROM student WHERE 1 = 0"))  # asks for the right to write

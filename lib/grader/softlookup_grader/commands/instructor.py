@@ -77,13 +77,13 @@ def grade(
 
 
 def _grade(
-    course: "Course", request: "GradeRequest", how: dict[str, Any], shown: Path, report_file: Path | None
+    course: "Course", request: "GradeRequest", how: dict[str, Any], displayed_folder: Path, report_file: Path | None
 ) -> None:
     """Grade one assignment and show the report."""
     from softlookup_grader.data.disk import write_whole
     from softlookup_grader.judging.plain_tests import about_plain_tests
     from softlookup_grader.reports.class_report import collected_lines
-    from softlookup_grader.reports.planted import planted
+    from softlookup_grader.reports.planted import planted_mistakes
     from softlookup_grader.reports.table import LiveProgress, as_text, show_report, terminal
     from softlookup_grader.run.engine import grade_assignment
 
@@ -95,7 +95,7 @@ def _grade(
             done = f"{progress.done} of {progress.total} submissions are graded and kept"
             click.echo(f"softlookup: grading was stopped; {done}. Run the same command to continue.", err=True)
             raise SystemExit(130) from None
-    known = planted(course, assignment)
+    known = planted_mistakes(course, assignment)
     collected = collected_lines(course, assignment)
     show_report(terminal(), report, known, collected)
     reports = course.root / "reports"
@@ -104,8 +104,8 @@ def _grade(
     if report_file is not None:
         report.write(report_file)
     click.echo(f"grades:   {course.gradebook_place()}")
-    click.echo(f"report:   {report_file or shown / 'reports' / (assignment + '.json')}")
-    click.echo(f"feedback: {shown / 'feedback'}/STUDENT/{assignment}/{assignment}.html")
+    click.echo(f"report:   {report_file or displayed_folder / 'reports' / (assignment + '.json')}")
+    click.echo(f"feedback: {displayed_folder / 'feedback'}/STUDENT/{assignment}/{assignment}.html")
     click.echo(f"seed:     {report.seed}")
     show_notes(about_plain_tests(course, assignment))
 
@@ -169,7 +169,7 @@ def explain(student: str, assignment: str, folder: Path | None, task: str | None
 
 @click.command()
 @click.argument("assignment", metavar="NN_topic")
-@click.option("--to", "kind", type=click.Choice(["csv", "canvas", "moodle"]), default="csv", show_default=True)
+@click.option("--to", "file_format", type=click.Choice(["csv", "canvas", "moodle"]), default="csv", show_default=True)
 @COURSE
 @click.option(
     "--class", "exported", type=FILE, help="canvas, moodle: the file that was exported there, to be filled in."
@@ -196,7 +196,7 @@ def explain(student: str, assignment: str, folder: Path | None, task: str | None
 )
 def export(
     assignment: str,
-    kind: str,
+    file_format: str,
     folder: Path | None,
     exported: Path | None,
     out: Path | None,
@@ -221,17 +221,19 @@ def export(
     course = course_in(folder)
     graded = course.root / "reports" / f"{assignment}.json"
     lines = read_sheet(course, assignment, read_report(graded) if graded.is_file() else None)
-    taken: list[str] = []
+    help_notes: list[str] = []
     if costs:
-        lines, taken = less_help(lines, helped(course, assignment, [line.student for line in lines]), dict(costs))
-    path = out or course.root / "reports" / f"{assignment}-{kind}.csv"
-    if kind == "csv":
+        lines, help_notes = less_help(lines, helped(course, assignment, [line.student for line in lines]), dict(costs))
+    path = out or course.root / "reports" / f"{assignment}-{file_format}.csv"
+    if file_format == "csv":
         done = plain_table(lines, "," if decimal == "comma" else ".", how["zeros"])
     elif exported is None:
-        raise CourseError(f"--to {kind} needs the file that {kind.capitalize()} exported: name it with --class")
+        raise CourseError(
+            f"--to {file_format} needs the file that {file_format.capitalize()} exported: name it with --class"
+        )
     elif path.resolve() == exported.resolve():
         raise CourseError(f"{exported} would be overwritten: name another file with --out")
-    elif kind == "canvas":
+    elif file_format == "canvas":
         done = fill_canvas(read_table(exported, "gradebook that Canvas exports"), lines, assignment, Options(**how))
     else:
         done = fill_moodle(read_table(exported, WORKSHEET), lines, Options(**how))
@@ -239,7 +241,7 @@ def export(
         click.echo(done.understood)
     done.write(path)
     click.echo(f"wrote the grades of {done.written} {'student' if done.written == 1 else 'students'} to {path}")
-    show_notes((*done.notes, *taken))
+    show_notes((*done.notes, *help_notes))
 
 
 @click.command()
@@ -284,8 +286,8 @@ def feedback(assignment: str, folder: Path | None) -> None:
     graded = course.root / "reports" / f"{assignment}.json"
     done = feedback_zips(course, assignment, read_report(graded) if graded.is_file() else None)
     for path, count in done.zips.items():
-        shown = (folder or default_course()) / path.relative_to(course.root)
-        click.echo(f"wrote the feedback of {count} {'student' if count == 1 else 'students'} to {shown}")
+        displayed_path = (folder or default_course()) / path.relative_to(course.root)
+        click.echo(f"wrote the feedback of {count} {'student' if count == 1 else 'students'} to {displayed_path}")
     show_notes(done.notes)
 
 

@@ -37,7 +37,6 @@ class Autograded:
         """Put a graded notebook (JSON) there, whole or not at all, and remove what an earlier grading left beside it.
 
         Of what a student handed in beside the notebook only nbgrader's own slips are taken: the time, and the secret.
-        CourseError if the disk refuses it.
         """
         path = self._course.notebook("autograded", student, self._assignment)
         atomic_write(path, notebook.encode("utf-8", "replace"), self._mode)
@@ -50,8 +49,8 @@ class Autograded:
                 required_paths.add(path.parent / name)
                 atomic_write(path.parent / name, content, self._mode)
             for folder, _, names in os.walk(path.parent):
-                for left in {Path(folder, name) for name in names} - required_paths:
-                    left.unlink()
+                for leftover in {Path(folder, name) for name in names} - required_paths:
+                    leftover.unlink()
 
     def remove(self, student: str) -> None:
         """Take away what an earlier grading left."""

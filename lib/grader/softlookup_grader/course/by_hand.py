@@ -5,7 +5,6 @@ Points and comments themselves stay in nbgrader's gradebook, where the formgrade
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from softlookup_command.plain_text import one_line
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.groups import Table, sharing
 from softlookup_grader.course.notebooks import task_id
-from softlookup_grader.data.disk import atomic_write
+from softlookup_grader.data.disk import atomic_write, read_record, write_record
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.tables import read_table
 
@@ -30,27 +29,19 @@ _BY_HAND = (
 
 @dataclass(frozen=True)
 class Share:
-    """Whose answers a grader reads.
-
-    Attributes:
-        student: The student's id.
-        grader: The grader's name.
-        formgrader: The page of the formgrader that shows them, below its own address.
-        waits: Whether any answer still waits for points.
-    """
+    """Whose answers a grader reads."""
 
     student: str
-    grader: str
-    formgrader: str
-    waits: bool
+    grader: str  # the grader's name
+    formgrader: str  # the page of the formgrader that shows them, below its own address
+    waits: bool  # whether any answer still waits for points
 
 
 def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[Share]:
     """Divide the submissions with written answers among graders, evenly; who has some already keeps them.
 
-    It gives a share for each submission, by student. What a group handed in is one submission: the one of the member in
-    whose folder it lies. The table is kept as ``reports/NN_topic-shares.csv``; submissions that come later go to
-    whoever has fewest. CourseError if nobody is named, a name is empty or doubled, or nothing was graded yet.
+    What a group handed in is one submission: the one of the member in whose folder it lies. The table is kept as
+    ``reports/NN_topic-shares.csv``; submissions that come later go to whoever has fewest.
     """
     if not graders or len(set(graders)) < len(graders) or not all(name.strip() for name in graders):
         raise CourseError(f"graders are named once each, such as ana,ben, and got {','.join(graders) or 'nobody'}")
@@ -75,37 +66,35 @@ def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[S
                     unassigned.append(Share(submission.student.id, "", f"/formgrader/submissions/{notebook.id}", waits))
     if not unassigned:
         raise CourseError(f"no graded submission of {assignment} has a written answer: 'softlookup grade' comes first")
-    load = {name: sum(before.get(share.student) == name for share in unassigned) for name in graders}
-    shares = []
-    for share in unassigned:
-        grader = before.get(share.student, "")
+    load = {name: sum(before.get(allotment.student) == name for allotment in unassigned) for name in graders}
+    allotments = []
+    for allotment in unassigned:
+        grader = before.get(allotment.student, "")
         if grader not in load:
             grader = min(graders, key=lambda name: load[name])
             load[grader] += 1
-        shares.append(Share(share.student, grader, share.formgrader, share.waits))
+        allotments.append(Share(allotment.student, grader, allotment.formgrader, allotment.waits))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)
-    writer.writerows((share.student, share.grader, share.formgrader) for share in shares)
+    writer.writerows((allotment.student, allotment.grader, allotment.formgrader) for allotment in allotments)
     atomic_write(path, text.getvalue().encode())
-    return shares
+    return allotments
 
 
 def enter_for_groups(book: Any, assignment: str, groups: Table) -> list[str]:
-    """Enter what a person gave one member of a group for the members who have nothing; the caller commits.
-
-    It gives a sentence for each task that a person gave several members different things for: nothing is changed there.
-    ``book`` is nbgrader's gradebook, open for writing; ``groups`` are those who share a notebook.
-    """
+    """Enter what a person gave one member of a group for the members who have nothing; the caller commits."""
     members = {student for group in groups for student in group}
     submissions = {row.student_id: row for row in book.assignment_submissions(assignment) if row.student_id in members}
     sentences = []
     for group in groups:
-        sheets = [sheet for student in group if student in submissions for sheet in submissions[student].notebooks]
+        notebooks = [
+            notebook for student in group if student in submissions for notebook in submissions[student].notebooks
+        ]
         for rows_name, column, called in _BY_HAND:
             by_cell: dict[str, list[Any]] = {}
-            for sheet in sheets:
-                for row in getattr(sheet, rows_name):
+            for notebook in notebooks:
+                for row in getattr(notebook, rows_name):
                     by_cell.setdefault(row.cell_id, []).append(row)
             for rows in by_cell.values():
                 full = [row for row in rows if getattr(row, column) not in (None, "")]
@@ -125,28 +114,23 @@ def enter_for_groups(book: Any, assignment: str, groups: Table) -> list[str]:
 
 def saved_comments(course: Course) -> dict[str, dict[str, str]]:
     """Comments that were saved to be used again, by task and name; CourseError if their file is damaged."""
-    path = course.root / COMMENTS
-    if not path.is_file():
-        return {}
-    try:
-        comments = json.loads(path.read_text(encoding="utf-8"))
-        return {str(task): {str(name): str(text) for name, text in texts.items()} for task, texts in comments.items()}
-    except (ValueError, AttributeError) as error:
-        raise CourseError(f"{path} is damaged: put a backup in its place, or delete it to begin anew") from error
+
+    def parse(content: Any) -> dict[str, dict[str, str]]:
+        return {str(task): {str(name): str(text) for name, text in texts.items()} for task, texts in content.items()}
+
+    remedy = "put a backup in its place, or delete it to begin anew"
+    return read_record(course.root / COMMENTS, parse, remedy) or {}
 
 
 def save_comment(course: Course, task: str, name: str, text: str) -> None:
     """Save a comment on a task under a name; another one of that name is replaced."""
     every = saved_comments(course)
     every.setdefault(task, {})[name] = text
-    atomic_write(course.root / COMMENTS, (json.dumps(every, indent=1, ensure_ascii=False) + "\n").encode())
+    write_record(course.root / COMMENTS, every, mode=None)
 
 
 def comment(course: Course, assignment: str, student: str, task: str, text: str) -> None:
-    """Put a comment on a student's answer to a task, "04.uniform", into the gradebook, behind those that stand there.
-
-    Nothing is done where it stands there already. CourseError if there is no such graded answer.
-    """
+    """Put a comment on a student's answer to a task into the gradebook, behind those that stand there."""
     course.require(assignment)
     course.students([student])
     with course.gradebook() as book:

@@ -4,7 +4,6 @@ One file for each assignment, ``.collected/NN_topic.json``. Collecting again cha
 and leaves the others. Who is in is told by ``submitted/``, where a notebook may lie by hand as well.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -17,56 +16,29 @@ from softlookup_grader.course.arrived import (
     FOLDER,
     NOTHING,
     UNREADABLE,
-    Arrival,
     Arrivals,
     arrivals,
     path_of,
 )
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.groups import sharing
-from softlookup_grader.data.disk import atomic_write
-
-__all__ = [
-    "COLLECTED",
-    "FOLDER",
-    "NOTHING",
-    "UNREADABLE",
-    "Arrival",
-    "Arrivals",
-    "Standing",
-    "Summary",
-    "arrivals",
-    "forget",
-    "keep",
-    "records_naming",
-    "summary",
-]
+from softlookup_grader.data.disk import write_record
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Whether one student of the class is in.
+    """Whether one student of the class is in."""
 
-    Attributes:
-        state: ``COLLECTED``, ``UNREADABLE`` or ``NOTHING``.
-        why: Why nothing can be graded, one clause; "with ada" for the other members of a group that is in.
-    """
-
-    state: str
-    why: str = ""
+    state: str  # ``COLLECTED``, ``UNREADABLE`` or ``NOTHING``
+    why: str = ""  # why nothing can be graded, one clause; "with ada" for the other members of a group that is in
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Who of the class is in, for one assignment.
+    """Who of the class is in, for one assignment."""
 
-    Attributes:
-        by_student: By id, for everybody in the class, in the order of the class.
-        strangers: Files and folders that are nobody's in the class, each with the reason.
-    """
-
-    by_student: Mapping[str, Standing]
-    strangers: Mapping[str, str]
+    by_student: Mapping[str, Standing]  # by id, for everybody in the class, in the order of the class
+    strangers: Mapping[str, str]  # files and folders that are nobody's in the class, each with the reason
 
     def count(self, state: str) -> int:
         """How many of the class are in this state."""
@@ -85,10 +57,7 @@ class Summary:
 
 
 def summary(course: Course, assignment: str) -> Summary:
-    """Say for everybody in the class whether a notebook lies in ``submitted/``, and why not.
-
-    CourseError if the record of what was collected, or the table of groups, is damaged.
-    """
+    """Say for everybody in the class whether a notebook lies in ``submitted/``, and why not."""
     arrived, shared = arrivals(course, assignment), sharing(course, assignment)
     by_student = {}
     for student in course.students():
@@ -111,12 +80,11 @@ def summary(course: Course, assignment: str) -> Summary:
 
 def keep(course: Course, assignment: str, arrived: Arrivals) -> None:
     """Write down what collecting came to: whole or not at all. CourseError if the disk refuses it."""
-    record = {
+    content = {
         "students": {student: asdict(arrived.by_student[student]) for student in sorted(arrived.by_student)},
         "strangers": dict(sorted(arrived.strangers.items())),
     }
-    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    atomic_write(path_of(course, assignment), text.encode("utf-8", "replace"), mode=0o600)
+    write_record(path_of(course, assignment), content)
 
 
 def forget(course: Course, student: str) -> list[Path]:
@@ -124,9 +92,9 @@ def forget(course: Course, student: str) -> list[Path]:
     changed = []
     for path in records_naming(course, student):
         arrived = arrivals(course, path.stem)
-        rest = {name: about for name, about in arrived.by_student.items() if name != student}
+        remaining = {name: about for name, about in arrived.by_student.items() if name != student}
         strangers = {name: why for name, why in arrived.strangers.items() if not _names(name, student)}
-        keep(course, path.stem, Arrivals(rest, strangers))
+        keep(course, path.stem, Arrivals(remaining, strangers))
         changed.append(path)
     return changed
 

@@ -31,25 +31,17 @@ from softlookup_grader.data.errors import CourseError
 
 @dataclass(frozen=True)
 class Deadlines:
-    """When an assignment is due.
-
-    Attributes:
-        assignment: Its name.
-        due: For everybody, in UTC; None if there is no due date.
-        ends: For whom it ends later, by id: extensions and standing accommodations.
-        late: Seconds by which a graded submission came late, by id, more time counted; only those that did.
-        zone: The course's time zone.
-        start: When students got it, in UTC; None if nobody knows, or no accommodation goes by it.
-        notes: Sentences on terms that give nothing.
-    """
+    """When an assignment is due."""
 
     assignment: str
-    due: datetime | None
+    due: datetime | None  # for everybody, in UTC; None if there is no due date
+    # for whom it ends later, by id: extensions and standing accommodations
     ends: dict[str, End] = field(default_factory=dict)
+    # seconds by which a graded submission came late, by id, more time counted; only those that did
     late: dict[str, float] = field(default_factory=dict)
-    zone: tzinfo = UTC
-    start: datetime | None = None
-    notes: tuple[str, ...] = ()
+    zone: tzinfo = UTC  # the course's time zone
+    start: datetime | None = None  # when students got it, in UTC; None if nobody knows, or no accommodation goes by it
+    notes: tuple[str, ...] = ()  # sentences on terms that give nothing
 
     def due_for(self, student: str) -> datetime | None:
         """When it is due for one student, in UTC."""
@@ -68,10 +60,7 @@ class Deadlines:
 
 
 def deadlines(course: Course, assignment: str) -> Deadlines:
-    """Read when an assignment is due, for everybody and for those who have more time.
-
-    CourseError if the gradebook does not know the assignment, or a record of the course is damaged.
-    """
+    """Read when an assignment is due, for everybody and for those who have more time."""
     granted = read_granted(course)
     with course.gradebook() as book:
         row = find_assignment(book, assignment)
@@ -80,10 +69,7 @@ def deadlines(course: Course, assignment: str) -> Deadlines:
 
 
 def settle(course: Course, assignment: str) -> Deadlines:
-    """Work out anew when an assignment ends for each student, and write it where nbgrader looks.
-
-    CourseError as in :func:`deadlines`, or if the disk refuses it.
-    """
+    """Work out anew when an assignment ends for each student, and write it where nbgrader looks."""
     with _changing(course) as (book, granted):
         row = find_assignment(book, assignment)
         _adopt(row, granted)
@@ -91,11 +77,7 @@ def settle(course: Course, assignment: str) -> Deadlines:
 
 
 def set_due(course: Course, assignment: str, when: datetime | None) -> Deadlines:
-    """Set when (in UTC) an assignment is due for everybody; None takes the due date away.
-
-    Who has more time gets a new end, by the terms of it. It gives what then holds. CourseError if the assignment is
-    unknown, or somebody has an extension of what is taken away.
-    """
+    """Set when (in UTC) an assignment is due for everybody; None takes the due date away."""
     with _changing(course) as (book, granted):
         row = find_assignment(book, assignment)
         _adopt(row, granted)
@@ -106,10 +88,7 @@ def set_due(course: Course, assignment: str, when: datetime | None) -> Deadlines
 
 
 def set_start(course: Course, assignment: str, when: datetime) -> Deadlines:
-    """Say when (in UTC) students got an assignment, which otherwise is its first release, and give what then holds.
-
-    CourseError if the assignment is unknown.
-    """
+    """Say when (in UTC) students got an assignment, which otherwise is its first release, and give what then holds."""
     with _changing(course) as (book, granted):
         row = find_assignment(book, assignment)
         _adopt(row, granted)
@@ -121,8 +100,7 @@ def extend(course: Course, assignment: str, student: str, extension: Extension |
     """Give one student more time, in place of an earlier extension; None ends an extension. It gives what then holds.
 
     A student who has handed in nothing yet gets the row that nbgrader would make; without points it counts as missing.
-    A standing accommodation that gives more goes on to count. CourseError if the assignment or the student is unknown,
-    there is no due date, or no time is given.
+    A standing accommodation that gives more goes on to count.
     """
     course.students([student])
     with _changing(course) as (book, granted):
@@ -140,10 +118,7 @@ def extend(course: Course, assignment: str, student: str, extension: Extension |
 
 
 def accommodate(course: Course, student: str, accommodation: Accommodation | None) -> None:
-    """Give one student more time in all assignments, those to come too, in place of an earlier accommodation.
-
-    None ends one. CourseError if the student is unknown, or nobody has an accommodation to be ended.
-    """
+    """Give one student more time in all assignments, those to come too, in place of an earlier accommodation."""
     everybody = course.students([student] if accommodation is not None else [])
     with _changing(course) as (book, granted):
         if accommodation is None and student not in granted.accommodations:
@@ -252,11 +227,7 @@ def _seconds(submission: Any) -> float:
 
 
 def as_time(text: str, zone: tzinfo = UTC, now: datetime | None = None) -> tuple[datetime | None, str]:
-    """Read an end as people write it: a date without a time means the end of that day, and "none" is None.
-
-    It gives the time in UTC, and what was understood, in words. ``zone`` is that of a text that names none; the time is
-    compared with ``now``, the clock's if None. CourseError if it is no date for sure, or the zone is unknown.
-    """
+    """Read an end as people write it: a date without a time means the end of that day, and "none" is None."""
     if text.strip().casefold() == "none":
         return None, as_text(None)
     aware, whole_day = read_end(text, zone)
@@ -267,10 +238,7 @@ def as_time(text: str, zone: tzinfo = UTC, now: datetime | None = None) -> tuple
 
 
 def understood(dates: Deadlines, extension: Extension) -> str:
-    """What an extension comes to, before it is given: when it ends, and how long that is.
-
-    ``dates`` is what holds for the assignment. CourseError if there is no due date, or no time is given.
-    """
+    """What an extension comes to, before it is given: when it ends, and how long that is."""
     # nbgrader cannot reckon how late somebody is who has an extension of no due date.
     if dates.due is None:
         raise CourseError(f"{dates.assignment} has no due date yet: give it one first, with --due")
@@ -310,10 +278,7 @@ def more_time(dates: Deadlines) -> list[str]:
 
 
 def accommodations_text(course: Course, student: str | None = None) -> str:
-    """The standing accommodations, all or a student's, and what follows from them, a few lines.
-
-    CourseError if nobody has that id.
-    """
+    """The standing accommodations, all or a student's, and what follows from them, a few lines."""
     granted = read_granted(course)
     chosen = [name for name in sorted(granted.accommodations) if student in (None, name)]
     if not chosen:

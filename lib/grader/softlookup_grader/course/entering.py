@@ -19,13 +19,7 @@ STRUCTURE = "{nbgrader_step}/{student_id}/{assignment_id}"
 
 
 def convert(directory: Any, config: Any, assignment: str, source: Path, release: Path) -> dict[str, NotebookNode]:
-    """Have nbgrader make the students' version of a source; the gradebook is left as it is.
-
-    It gives the notebooks by name as the gradebook is to know them, with hidden tests and without solutions.
-    ``directory`` is the course's CourseDirectory. In ``source`` and ``release``, folders below the course's, the
-    assignment has one with its notebook, or gets one. If nbgrader refuses, whose log has been printed, it is a
-    CourseError.
-    """
+    """Have nbgrader make the students' version of a source; the gradebook is left as it is."""
     from nbgrader.converters import GenerateAssignment
     from nbgrader.preprocessors import NbGraderPreprocessor, SaveCells
     from nbgrader.utils import capture_log, temp_attrs
@@ -73,10 +67,7 @@ def one_transaction(book: Any) -> Iterator[Any]:
 
 
 def enter(book: Any, assignment: str, notebooks: Mapping[str, NotebookNode]) -> None:
-    """Enter an assignment's notebooks, as ``convert`` gave them, into an open gradebook, as nbgrader's converter does.
-
-    CourseError if there are submissions, and cells were added or removed.
-    """
+    """Enter notebooks, as ``convert`` gave them, into an open gradebook, as nbgrader's converter does."""
     from nbgrader.preprocessors import SaveCells
 
     class Enter(SaveCells):
@@ -84,8 +75,8 @@ def enter(book: Any, assignment: str, notebooks: Mapping[str, NotebookNode]) -> 
 
         def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
             self.gradebook, self.assignment_id, self.notebook_id = book, assignment, resources
-            for kind in ("grade", "solution", "task", "source"):
-                setattr(self, f"new_{kind}_cells", {})
+            for cell_role in ("grade", "solution", "task", "source"):
+                setattr(self, f"new_{cell_role}_cells", {})
             for at, cell in enumerate(nb.cells):
                 self.preprocess_cell(cell, {}, at)
             self._create_notebook(nb)

@@ -33,17 +33,11 @@ _GROUP, _OTHERS = 3, 0
 
 @dataclass(frozen=True)
 class Exposed:
-    """What other accounts can read.
+    """What other accounts can read."""
 
-    Attributes:
-        files: How many files.
-        folders: How many folders they can list.
-        kinds: What these are, the most telling first.
-    """
-
-    files: int
-    folders: int
-    kinds: tuple[str, ...]
+    files: int  # how many files
+    folders: int  # how many folders they can list
+    kinds: tuple[str, ...]  # what these are, the most telling first
 
     def __str__(self) -> str:
         """One clause: ``12 files and 8 folders, among them the gradebook``."""
@@ -57,7 +51,7 @@ def exposed(course: Course) -> Exposed | None:
 
     A file counts if whoever knows its name can open it: its own permission to read, and every folder's above it to
     enter. Of a course that is shared with its group, the group does not count. Lists of access rights (ACLs) do so far
-    as they show in a file's permissions. None if they can read nothing.
+    as they show in a file's permissions.
     """
     root = course.root
     readable: dict[str, bool] = {}
@@ -67,20 +61,17 @@ def exposed(course: Course) -> Exposed | None:
     if not readable:
         return None
     tops = {os.path.relpath(path, root).split(os.sep)[0] for path in readable}
-    kinds = dict.fromkeys(next(kind for begins, kind in _KINDS if top.startswith(begins)) for top in tops)
-    ordered = tuple(kind for _, kind in _KINDS if kind in kinds)
+    kinds = dict.fromkeys(next(description for begins, description in _KINDS if top.startswith(begins)) for top in tops)
+    ordered = tuple(description for _, description in _KINDS if description in kinds)
     return Exposed(sum(not folder for folder in readable.values()), sum(readable.values()), ordered)
 
 
-def exposure_sentence(course: Course, shown: Path) -> str:
-    """Say what others can read of a course and how to close it; empty where they can read nothing.
-
-    ``shown`` is the folder's name, to be shown.
-    """
+def exposure_sentence(course: Course, displayed_folder: Path) -> str:
+    """Say what others can read of a course and how to close it; empty where they can read nothing."""
     readable = exposed(course)
     if readable is None:
         return ""
-    whose, folder = ("o=" if shared_with_group(course.root) else "go="), one_line(str(shown))
+    whose, folder = ("o=" if shared_with_group(course.root) else "go="), one_line(str(displayed_folder))
     return (
         f"other accounts of this machine can read {readable}, in {folder}: close it with 'chmod -R {whose} "
         f"{shlex.quote(folder)}'"

@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from softlookup_grader.course import staging
 from softlookup_grader.course.entering import convert, enter, one_transaction
-from softlookup_grader.course.student_ids import id_trouble, left_out, nobody, shown
+from softlookup_grader.course.student_ids import id_trouble, left_out, nobody, quoted_id
 from softlookup_grader.data.dates import zone_named
 from softlookup_grader.data.disk import as_placed, atomic_write, disk_trouble, shared_with_group
 from softlookup_grader.data.errors import CourseError, GradebookError
@@ -30,16 +30,12 @@ ATTACKS = ".attacks"
 
 @dataclass(frozen=True)
 class Source:
-    """What an assignment is released from.
+    """What an assignment is released from."""
 
-    Attributes:
-        notebook: With solutions.
-        beside: Files beside it, which nbgrader copies to the release; None removes one.
-        released: Files that the release has besides, by their paths in it.
-    """
-
-    notebook: NotebookNode
+    notebook: NotebookNode  # with solutions
+    # files beside it, which nbgrader copies to the release; None removes one
     beside: Mapping[str, bytes | None] = field(default_factory=dict)
+    # files that the release has besides, by their paths in it
     released: Mapping[str, bytes] = field(default_factory=dict)
 
 
@@ -120,17 +116,17 @@ class Course:
         ``step`` is "source", "release", "submitted", "autograded" or "feedback"; ``student`` is "." for the first two.
         ``assignment`` is a name such as "04_one_head".
         """
-        named = getattr(self.directory, f"{step}_directory")
-        return Path(os.path.normpath(self.directory.format_path(named, student, assignment)))
+        pattern = getattr(self.directory, f"{step}_directory")
+        return Path(os.path.normpath(self.directory.format_path(pattern, student, assignment)))
 
     def notebook(self, step: str, student: str, assignment: str) -> Path:
         """The notebook of one step: a file named like its assignment."""
         return self.folder(step, student, assignment) / f"{assignment}.ipynb"
 
-    def students(self, named: Iterable[str] = ()) -> list[str]:
+    def students(self, required_ids: Iterable[str] = ()) -> list[str]:
         """Ids of everybody with a folder of submissions or a row in the gradebook, sorted.
 
-        A folder or a row whose name cannot be an id is nobody's; see left_out(). If one of those ``named`` is not among
+        A folder or a row whose name cannot be an id is nobody's (left_out). If one of ``required_ids`` is not among
         them, it is a CourseError.
         """
         folders = self._submitters()
@@ -139,7 +135,7 @@ class Course:
         with self.gradebook() as book:
             names.update(student.id for student in book.students if not id_trouble(student.id))
         students = sorted(names - refused.keys(), key=_by_number)
-        if unknown := sorted(set(named) - set(students)):
+        if unknown := sorted(set(required_ids) - set(students)):
             raise CourseError(nobody(unknown[0], students))
         return students
 
@@ -148,17 +144,20 @@ class Course:
 
         A hidden folder counts only if it holds something of the assignment.
         """
-        record = []
+        sentences = []
         for name, why in sorted(left_out(self._submitters()).items()):
             if not name.startswith(".") or os.path.lexists(self.folder("submitted", name, assignment)):
-                record.append(f"the folder {shown(name)} in submitted/ is left out: {why}; rename it and grade again")
+                sentences.append(
+                    f"the folder {quoted_id(name)} in submitted/ is left out: {why}; rename it and grade again"
+                )
         with self.gradebook() as book:
             rows = {student.id: why for student in book.students if (why := id_trouble(student.id))}
         for name in sorted(rows.keys() - set(self._submitters())):
-            record.append(
-                f"the row {shown(name)} of the gradebook is left out: {rows[name]}; enter the student under another id"
+            sentences.append(
+                f"the row {quoted_id(name)} of the gradebook is left out: {rows[name]}; "
+                "enter the student under another id"
             )
-        return record
+        return sentences
 
     def names_as_markup(self) -> list[str]:
         """Students whose first or last name in the gradebook formgrader would take for HTML, a sentence each."""
@@ -167,8 +166,8 @@ class Course:
                 student.id for student in book.students if "<" in f"{student.first_name or ''}{student.last_name or ''}"
             ]
         return [
-            f"the gradebook's name of {shown(student_id)} holds '<', which formgrader would run as HTML: correct it "
-            "before you open formgrader"
+            f"the gradebook's name of {quoted_id(student_id)} holds '<', which formgrader would run as HTML: correct "
+            "it before you open formgrader"
             for student_id in student_ids
         ]
 
@@ -385,7 +384,7 @@ def gradebook_error(error: Exception) -> GradebookError:
         "not a database": ": put a backup in its place",
         "is full": ": make room and run the same command again",
     }
-    hint = next((record for sign, record in hints.items() if sign in says[0]), "")
+    hint = next((advice for sign, advice in hints.items() if sign in says[0]), "")
     return GradebookError(f"the gradebook cannot be used ({says[0][:200]}){hint}")
 
 

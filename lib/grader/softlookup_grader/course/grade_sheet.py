@@ -9,52 +9,31 @@ from softlookup_grader.data.records import GRADED, MISSING, REFUSED, Report
 
 @dataclass(frozen=True)
 class CellGrade:
-    """What the gradebook holds for one graded cell.
+    """What the gradebook holds for one graded cell."""
 
-    Attributes:
-        points: What counts: a person's points go before the grader's; extra credit is in.
-        max: What the cell is worth.
-        by_hand: What a person gave, None if nobody did.
-        waiting: Whether a person still has to read it.
-        entered: Whether anybody, grader or person, has entered points.
-    """
-
-    points: float
-    max: float
-    by_hand: float | None = None
-    waiting: bool = False
-    entered: bool = True
+    points: float  # what counts: a person's points go before the grader's; extra credit is in
+    max: float  # what the cell is worth
+    by_hand: float | None = None  # what a person gave, None if nobody did
+    waiting: bool = False  # whether a person still has to read it
+    entered: bool = True  # whether anybody, grader or person, has entered points
 
 
 @dataclass(frozen=True)
 class SheetRow:
-    """One student of the class.
-
-    Attributes:
-        student: The student's id.
-        last_name: As in the class list, empty if it is not there.
-        first_name: Likewise.
-        email: Likewise.
-        lms_user_id: The id in a learning management system, likewise.
-        status: graded, refused or missing.
-        raw: Points in all, before a late penalty.
-        penalty: The late penalty, 0 or more.
-        max: Points there are.
-        cells: Grades by the cell's grade_id, in the order of the notebook.
-        reason: Why it was refused, one sentence.
-    """
+    """One student of the class."""
 
     student: str
-    last_name: str
+    last_name: str  # as in the class list, empty if it is not there
     first_name: str
     email: str
-    lms_user_id: str
-    status: str
-    raw: float
-    penalty: float
-    max: float
+    lms_user_id: str  # the id in a learning management system, likewise
+    status: str  # graded, refused or missing
+    raw: float  # points in all, before a late penalty
+    penalty: float  # the late penalty, 0 or more
+    max: float  # points there are
+    # grades by the cell's grade_id, in the order of the notebook
     cells: dict[str, CellGrade] = field(default_factory=dict)
-    reason: str = ""
+    reason: str = ""  # why it was refused, one sentence
 
     @property
     def score(self) -> float:
@@ -68,16 +47,11 @@ class SheetRow:
 
 
 def read_sheet(course: Course, assignment: str, report: Report | None = None) -> list[SheetRow]:
-    """Read one assignment's page with a handful of queries, however large the class is.
-
-    One line for each student in the gradebook, by last name, first name and id. ``report``, what grading said, tells
-    refused from graded: without it whoever has points is graded, and the others are missing. CourseError if the
-    gradebook does not know the assignment.
-    """
+    """Read one assignment's page with a handful of queries, however large the class is."""
     from nbgrader.api import BaseCell, Grade, SubmittedAssignment, SubmittedNotebook
 
-    status = {record.student: record.status for record in report.records} if report else {}
-    reasons = {record.student: record.reason for record in report.records if record.status == REFUSED} if report else {}
+    status = {row.student: row.status for row in report.records} if report else {}
+    reasons = {row.student: row.reason for row in report.records if row.status == REFUSED} if report else {}
     with course.gradebook() as book:
         assignment_row = find_assignment(book, assignment)
         worth = _cells_in_order(assignment_row)

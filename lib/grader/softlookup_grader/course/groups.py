@@ -8,7 +8,6 @@ that cannot be graded, only the table, a person's word, puts the group's noteboo
 
 import json
 import re
-import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,9 +18,10 @@ from softlookup_grader.course.folder import Course
 from softlookup_grader.course.inbox import read_submission
 from softlookup_grader.course.notebooks import BadNotebook, cells_in
 from softlookup_grader.course.personal import made_for
-from softlookup_grader.data.disk import atomic_write
+from softlookup_grader.data.disk import read_record, write_record
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.records import REFUSED
+from softlookup_grader.data.tables import key_of
 from softlookup_grader.data.work import digest_of
 
 FILE = ".groups.json"
@@ -40,22 +40,15 @@ Table = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class Sharing:
-    """Whose notebook counts for whom in one assignment.
+    """Whose notebook counts for whom in one assignment."""
 
-    Attributes:
-        table: The groups of the course's table.
-        holders: For those who share a notebook with others, in whose folder it lies.
-        copies: Those whose own folder holds the same file as the holder's.
-        undecided: Students who get no verdict, each with the reason.
-        remarks: Sentences for the lecturer, by student.
-        damaged: Why the own file of somebody whom a table or a line names cannot be graded, by student.
-    """
-
-    table: Table = ()
+    table: Table = ()  # the groups of the course's table
+    # for those who share a notebook with others, in whose folder it lies
     holders: Mapping[str, str] = field(default_factory=dict)
-    copies: frozenset[str] = frozenset()
-    undecided: Mapping[str, str] = field(default_factory=dict)
-    remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    copies: frozenset[str] = frozenset()  # those whose own folder holds the same file as the holder's
+    undecided: Mapping[str, str] = field(default_factory=dict)  # students who get no verdict, each with the reason
+    remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # sentences for the lecturer, by student
+    # why the own file of somebody whom a table or a line names cannot be graded, by student
     damaged: Mapping[str, str] = field(default_factory=dict)
 
     def holder(self, student: str) -> str:
@@ -79,29 +72,22 @@ class Sharing:
 
 def tables(course: Course) -> dict[str, Table]:
     """The tables of groups that a course was given, by assignment; CourseError if their file is damaged."""
-    path = course.root / FILE
-    if not path.is_file():
-        return {}
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        return {str(name): tuple(tuple(map(str, group)) for group in groups) for name, groups in record.items()}
-    except (ValueError, TypeError, AttributeError) as error:
-        raise CourseError(
-            f"{path} is damaged: delete it, and give the groups again with 'softlookup groups'"
-        ) from error
+
+    def parse(content: Any) -> dict[str, Table]:
+        return {str(name): tuple(tuple(map(str, group)) for group in groups) for name, groups in content.items()}
+
+    remedy = "delete it, and give the groups again with 'softlookup groups'"
+    return read_record(course.root / FILE, parse, remedy) or {}
 
 
 def set_table(course: Course, assignment: str, groups: Sequence[Sequence[str]]) -> None:
-    """Keep the groups of an assignment, in place of those that it had; none removes them.
-
-    CourseError if somebody is in two groups, or the disk refuses the file.
-    """
+    """Keep the groups of an assignment, in place of those that it had; none removes them."""
     where: dict[str, int] = {}
-    for number, group in enumerate(groups, 1):
+    for group_number, group in enumerate(groups, 1):
         for student in group:
-            if where.setdefault(student, number) != number:
+            if where.setdefault(student, group_number) != group_number:
                 raise CourseError(
-                    f"{one_line(student)} is in two groups, the {_nth(where[student])} and the {_nth(number)}: "
+                    f"{one_line(student)} is in two groups, the {_nth(where[student])} and the {_nth(group_number)}: "
                     "a student hands in with one"
                 )
     every = tables(course)
@@ -114,33 +100,29 @@ def forget(course: Course, student: str) -> list[str]:
     every = tables(course)
     naming = [assignment for assignment, groups in every.items() if any(student in group for group in groups)]
     if naming:
-        rest = {name: tuple(tuple(s for s in group if s != student) for group in every[name]) for name in every}
-        _write(course, {name: tuple(group for group in groups if len(group) > 1) for name, groups in rest.items()})
+        remaining = {name: tuple(tuple(s for s in group if s != student) for group in every[name]) for name in every}
+        _write(course, {name: tuple(group for group in groups if len(group) > 1) for name, groups in remaining.items()})
     return naming
 
 
 def _write(course: Course, every: Mapping[str, Table]) -> None:
-    record = {name: [list(group) for group in groups] for name, groups in sorted(every.items()) if groups}
-    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    atomic_write(course.root / FILE, text.encode("utf-8", "replace"), mode=0o600)
+    content = {name: [list(group) for group in groups] for name, groups in sorted(every.items()) if groups}
+    write_record(course.root / FILE, content)
 
 
-def _nth(number: int) -> str:
-    return f"{number}{'th' if 10 < number % 100 < 20 else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+def _nth(position: int) -> str:
+    return f"{position}{'th' if 10 < position % 100 < 20 else {1: 'st', 2: 'nd', 3: 'rd'}.get(position % 10, 'th')}"
 
 
 def sharing(course: Course, assignment: str) -> Sharing:
-    """Find out whose notebook counts for whom: the table first, then the lines that notebooks have.
-
-    CourseError if the course's table of groups, or the record of what was collected, is damaged.
-    """
+    """Find out whose notebook counts for whom: the table first, then the lines that notebooks have."""
     finding = _Finding(course, assignment)
     for group in finding.table:
         finding.by_table(group)
     claims: dict[str, list[str]] = {}
     for student, names in finding.lines.items():
-        for named in finding.by_line(student, names):
-            claims.setdefault(named, []).append(student)
+        for partner in finding.by_line(student, names):
+            claims.setdefault(partner, []).append(student)
     for student, holders in claims.items():
         finding.by_claims(student, holders)
     return finding.result()
@@ -253,8 +235,8 @@ class _Finding:
         """Of those with the same file, the one for whom it was made, else the first."""
         if len(candidates) > 1:
             content = read_submission(self._course, self._assignment, candidates[0]).content
-            named = made_for(content or b"")
-            return named if named in candidates else candidates[0]
+            owner = made_for(content or b"")
+            return owner if owner in candidates else candidates[0]
         return candidates[0]
 
     def by_line(self, student: str, names: Sequence[str]) -> Iterator[str]:
@@ -263,34 +245,34 @@ class _Finding:
             self._remark(student, f"A line of the notebook names {len(names)} students, too many for a group.")
             return
         for text in names:
-            named = _meant(text, self._students)
-            if not named:
+            partner = _meant(text, self._students)
+            if not partner:
                 self._remark(student, f"A line of the notebook names {one_line(text, 60)!r}, who is not in the class.")
-            elif named == student or self._together(student, named):
+            elif partner == student or self._together(student, partner):
                 continue
-            elif any(named in group for group in self.table):
+            elif any(partner in group for group in self.table):
                 self._remark(
                     student,
-                    f"A line of the notebook names {one_line(named)}, who is in another group by the table: the line "
+                    f"A line of the notebook names {one_line(partner)}, who is in another group by the table: the line "
                     "does not count.",
                 )
-            elif (digest := self._own(named)) and digest != self._digests[student]:
+            elif (digest := self._own(partner)) and digest != self._digests[student]:
                 self._remark(
                     student,
-                    f"A line of the notebook names {one_line(named)}, who handed in another notebook: the line does "
+                    f"A line of the notebook names {one_line(partner)}, who handed in another notebook: the line does "
                     "not count.",
                 )
             elif digest:
-                self._share(self._holder([student, named]), named)
-                self._share(named, student)
-            elif self._why_damaged(named):
+                self._share(self._holder([student, partner]), partner)
+                self._share(partner, student)
+            elif self._why_damaged(partner):
                 self._remark(
                     student,
-                    f"A line of the notebook names {one_line(named)}, whose own file cannot be graded: the line does "
+                    f"A line of the notebook names {one_line(partner)}, whose own file cannot be graded: the line does "
                     "not count.",
                 )
             else:
-                yield named
+                yield partner
 
     def _together(self, first: str, second: str) -> bool:
         return any(first in group and second in group for group in self.table)
@@ -328,20 +310,16 @@ def _meant(text: str, students: Collection[str]) -> str:
     for candidate in (text.strip(), text.strip().strip("`*_.").strip()):
         if candidate in students:
             return candidate
-        alike = [student for student in students if _spelt(student) == _spelt(candidate)]
+        alike = [student for student in students if key_of(student) == key_of(candidate)]
         if len(alike) == 1:
             return alike[0]
     return ""
 
 
-def _spelt(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
-
-
 def names_in(notebook: bytes) -> list[str]:
     """The names on the lines "Group: ada, ben" or "Handed in by: ada, ben" in the first cells of a notebook.
 
-    In a cell of code, such a line is a comment. BadNotebook if it is no notebook.
+    In a cell of code, such a line is a comment.
     """
     names = []
     for cell in cells_in(notebook, "the notebook")[:FIRST_CELLS]:
@@ -352,21 +330,18 @@ def names_in(notebook: bytes) -> list[str]:
 
 
 def without_name(notebook: bytes, student: str) -> bytes:
-    """A notebook whose lines do not name a student any more; the same bytes where none did.
-
-    BadNotebook if it is no notebook.
-    """
+    """A notebook whose lines do not name a student any more; the same bytes where none did."""
     if not any(_meant(name, [student]) for name in names_in(notebook)):
         return notebook
     content = json.loads(notebook)
 
-    def rest(match: re.Match[str]) -> str:
+    def remaining_names(match: re.Match[str]) -> str:
         names = [name.strip() for name in _BETWEEN.split(match[2]) if name.strip()]
         return f"{match[1]} " + ", ".join(name for name in names if not _meant(name, [student]))
 
     for cell in [cell for cell in content["cells"] if isinstance(cell, dict)][:FIRST_CELLS]:
         if _LINE.search(text := _source(cell)):
-            cell["source"] = _LINE.sub(rest, text)
+            cell["source"] = _LINE.sub(remaining_names, text)
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 

@@ -2,7 +2,7 @@
 
 import datetime
 
-from softlookup_grader.course.collected import UNREADABLE, arrivals
+from softlookup_grader.course.arrived import UNREADABLE, arrivals
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.groups import sharing
 from softlookup_grader.course.inbox import HandedIn, handed_in_at, read_submission
@@ -11,10 +11,7 @@ from softlookup_grader.data.records import MISSING, REFUSED
 
 
 class HandIns:
-    """The hand-ins of one assignment; who shares one is found out once.
-
-    CourseError if the table of groups, or the record of what was collected, is damaged.
-    """
+    """The hand-ins of one assignment; who shares one is found out once."""
 
     def __init__(self, course: Course, assignment: str) -> None:
         self._course, self._assignment = course, assignment

@@ -25,17 +25,11 @@ _FOLDER = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os,
 
 @dataclass(frozen=True)
 class HandedIn:
-    """What one student handed in.
+    """What one student handed in."""
 
-    Attributes:
-        content: The notebook's bytes; None if there is nothing that can be graded.
-        status: Empty, or missing or refused where there is no content.
-        reason: Why there is no content, one sentence.
-    """
-
-    content: bytes | None
-    status: str = ""
-    reason: str = ""
+    content: bytes | None  # the notebook's bytes; None if there is nothing that can be graded
+    status: str = ""  # empty, or missing or refused where there is no content
+    reason: str = ""  # why there is no content, one sentence
 
     @property
     def digest(self) -> str:
@@ -44,10 +38,7 @@ class HandedIn:
 
 
 def read_submission(course: Course, assignment: str, student: str) -> HandedIn:
-    """Read a student's notebook as bytes.
-
-    Or say why there are none: it is missing, another file, a link, too large, or the system refuses it.
-    """
+    """Read a student's notebook as bytes."""
     name = f"{assignment}.ipynb"
     try:
         with _opened(course, assignment, student) as folder:
@@ -63,10 +54,7 @@ def read_submission(course: Course, assignment: str, student: str) -> HandedIn:
 
 
 def handed_in_at(course: Course, assignment: str, student: str) -> tuple[datetime.datetime | None, str]:
-    """When a submission came, as timestamp.txt says it, in UTC; None if nothing says it.
-
-    With a remark, if the file that should say it cannot be read.
-    """
+    """When a submission came, as timestamp.txt says it, in UTC; None if nothing says it."""
     zone = course.exchange_zone
     try:
         with _opened(course, assignment, student) as folder:
@@ -88,31 +76,28 @@ def has_folder(course: Course, assignment: str, student: str) -> bool:
 
 
 def read_slips(course: Course, assignment: str, student: str) -> dict[str, bytes]:
-    """Read what nbgrader's exchange writes beside a notebook: the time, and the secret that feedback is found by.
-
-    Those that are plain small files, by name.
-    """
-    slips = {}
+    """Read what nbgrader's exchange writes beside a notebook: the time, and the secret that feedback is found by."""
+    contents = {}
     with contextlib.suppress(OSError, BadNotebook), _opened(course, assignment, student) as folder:
         for name in (STAMP, SECRET):
             with contextlib.suppress(OSError, BadNotebook):
-                slips[name] = _read_regular(folder, name, _STAMP_BYTES)
-    return slips
+                contents[name] = _read_regular(folder, name, _STAMP_BYTES)
+    return contents
 
 
 def _others(course: Course, assignment: str, student: str) -> str:
     """The files that somebody handed in beside what nbgrader's exchange writes, to be named; empty if none."""
     names: list[str] = []
     with contextlib.suppress(OSError, BadNotebook), _opened(course, assignment, student) as folder:
-        listed = os.open(".", os.O_RDONLY, dir_fd=folder)  # a path alone cannot be listed
+        listing_fd = os.open(".", os.O_RDONLY, dir_fd=folder)  # a path alone cannot be listed
         try:
-            with os.scandir(listed) as entries:
+            with os.scandir(listing_fd) as entries:
                 files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
         finally:
-            os.close(listed)
+            os.close(listing_fd)
         names = sorted(name for name in files if name not in (STAMP, SECRET) and not name.startswith("."))
-    shown = ", ".join(repr(one_line(name, 60)) for name in names[:3])
-    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
+    file_names = ", ".join(repr(one_line(name, 60)) for name in names[:3])
+    return f"{file_names} and {len(names) - 3} more" if len(names) > 3 else file_names
 
 
 @contextlib.contextmanager

@@ -14,15 +14,10 @@ from softlookup_grader.data.work import digest_of
 
 @dataclass(frozen=True)
 class Left:
-    """What a student left to others.
+    """What a student left to others."""
 
-    Attributes:
-        heirs: By assignment, who has the group's notebook now.
-        digests: Of notebooks that named the student, before and after.
-    """
-
-    heirs: dict[str, str] = field(default_factory=dict)
-    digests: dict[str, str] = field(default_factory=dict)
+    heirs: dict[str, str] = field(default_factory=dict)  # by assignment, who has the group's notebook now
+    digests: dict[str, str] = field(default_factory=dict)  # of notebooks that named the student, before and after
 
 
 def shared_with(course: Course, student: str) -> Iterator[tuple[str, str]]:
@@ -37,19 +32,16 @@ def shared_with(course: Course, student: str) -> Iterator[tuple[str, str]]:
 
 
 def leave(course: Course, student: str) -> Left:
-    """Give the others of a student's groups what they are graded by, without the student's name.
-
-    Doing it twice changes nothing more. CourseError if the disk refuses it.
-    """
-    left = Left()
+    """Give the others of a student's groups what they are graded by, without the student's name."""
+    legacy = Left()
     for assignment, heir in shared_with(course, student):
-        left.heirs[assignment] = heir
+        legacy.heirs[assignment] = heir
         content = read_submission(course, assignment, student).content
         if content is None:
             continue
         if (released := personal.own_release(course, assignment, student)) is not None:
             # The answers fit the questions that the student was given, so they are the heir's now.
-            path = personal.place(course, assignment) / f"{heir}.ipynb"
+            path = personal.personal_folder(course, assignment) / f"{heir}.ipynb"
             atomic_write(path, personal.unbound(released, student))
         folder = course.folder("submitted", heir, assignment)
         if stamp := read_slips(course, assignment, student).get(STAMP):
@@ -64,9 +56,9 @@ def leave(course: Course, student: str) -> Left:
                 continue
             new = personal.unbound(_unnamed(content, student), student)
             if new != content:
-                left.digests[digest_of(content)] = digest_of(new)
+                legacy.digests[digest_of(content)] = digest_of(new)
                 atomic_write(course.notebook("submitted", other, assignment), new)
-    return left
+    return legacy
 
 
 def _unnamed(content: bytes, student: str) -> bytes:

@@ -34,10 +34,7 @@ class NoNotebook(BadNotebook):
 
 
 def read_file(path: Path) -> bytes:
-    """Read the file of a notebook that somebody else wrote.
-
-    NoNotebook if there is no such file; BadNotebook if it is not a regular file, or larger than 50 MB.
-    """
+    """Read the file of a notebook that somebody else wrote."""
     if path.is_symlink():
         raise BadNotebook(f"{path.name} is a link, not a file: hand in the notebook itself")
     if not path.exists():
@@ -80,11 +77,7 @@ def read_notebook(path: Path) -> NotebookNode:
 
 
 def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
-    """Read the text of a notebook that somebody else wrote; what is in it may still be anything.
-
-    An object with "nbformat", and with "cells" or "worksheets". BadNotebook if it is too large, empty, of too many
-    items, not UTF-8, not JSON, or JSON but no notebook.
-    """
+    """Read the text of a notebook that somebody else wrote; what is in it may still be anything."""
     require_size(name, len(raw))
     if not raw.strip():
         raise BadNotebook(f"{name} is empty")
@@ -119,9 +112,9 @@ def cells_in(raw: bytes, name: str) -> list[dict[str, Any]]:
     content = notebook_json(raw, name)
     version = content.get("nbformat")
     if version != 4:
-        record = version if type(version) is int else "something else than a number"
+        version_text = version if type(version) is int else "something else than a number"
         raise BadNotebook(
-            f"{name} is a notebook of format {record}: save it in format 4, which all versions since 2014 write"
+            f"{name} is a notebook of format {version_text}: save it in format 4, which all versions since 2014 write"
         )
     cells = content.get("cells")
     if not isinstance(cells, list):
@@ -170,38 +163,36 @@ def task_id(name: str) -> str:
 def verdict_of(cell: NotebookNode) -> dict[str, Any] | None:
     """The verdict that a check left in a cell's output, None if there is none or it is not one.
 
-    The output was written by the student's own process. It is good for showing and for naming mistakes; it is
-    no proof of anything, as long as submissions run outside the sandbox.
+    The output was written by the student's own process. It is good for showing and for naming mistakes; it is no proof
+    of anything, as long as submissions run outside the sandbox.
     """
     for output in cell.get("outputs", []):
         verdict = output.get("data", {}).get(MIME)
         if isinstance(verdict, dict) and isinstance(verdict.get("task"), str) and verdict.get("verdict") in VERDICTS:
-            named = verdict.get("diagnosis")
-            named = [str(slug) for slug in named] if isinstance(named, list) else []
-            return {**verdict, "diagnosis": named, "message": str(verdict.get("message", ""))}
+            mistake_names = verdict.get("diagnosis")
+            mistake_names = (
+                [str(mistake_name) for mistake_name in mistake_names] if isinstance(mistake_names, list) else []
+            )
+            return {**verdict, "diagnosis": mistake_names, "message": str(verdict.get("message", ""))}
     return None
 
 
 def help_of(cells: Any) -> dict[str, int]:
-    """How much help a notebook says was asked for, in steps by task.
-
-    The student's own process wrote it, as it writes verdicts. ``cells`` are the notebook's, or what somebody put in
-    their place.
-    """
+    """How much help a notebook says was asked for, in steps by task."""
     steps_by_task: dict[str, int] = {}
     for cell in _of(cells, list):
         for output in _of(_of(cell, dict).get("outputs"), list):
             data = _of(_of(output, dict).get("data"), dict)
-            for record in (_of(data.get(kind), dict) for kind in (MIME, HELP_MIME)):
-                task, steps = record.get("task"), record.get("help")
+            for about in (_of(data.get(mime_type), dict) for mime_type in (MIME, HELP_MIME)):
+                task, steps = about.get("task"), about.get("help")
                 if isinstance(task, str) and type(steps) is int and 0 < steps <= len(HELP_STEPS):
                     steps_by_task[task] = max(steps, steps_by_task.get(task, 0))
     return steps_by_task
 
 
-def _of(value: Any, kind: type[Kind]) -> Kind:
+def _of(value: Any, expected_type: type[Kind]) -> Kind:
     """The value if it is of that kind, else an empty one."""
-    return value if isinstance(value, kind) else kind()
+    return value if isinstance(value, expected_type) else expected_type()
 
 
 def error_of(cell: NotebookNode) -> str | None:

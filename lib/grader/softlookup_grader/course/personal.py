@@ -20,19 +20,19 @@ KEY = "softlookup"
 """What the notebook's metadata call the student whom it was made for, and the mark that binds it to the id."""
 
 
-def place(course: Course, assignment: str) -> Path:
+def personal_folder(course: Course, assignment: str) -> Path:
     """Where the notebooks of an assignment lie that are made for single students."""
     return course.notebook("release", ".", assignment).parent / FOLDER
 
 
 def is_personal(course: Course, assignment: str) -> bool:
     """Whether an assignment was released for each student."""
-    return place(course, assignment).is_dir()
+    return personal_folder(course, assignment).is_dir()
 
 
 def own_release(course: Course, assignment: str, student: str) -> bytes | None:
     """The notebook that a student was given, None where none was made."""
-    path = place(course, assignment) / f"{student}.ipynb"
+    path = personal_folder(course, assignment) / f"{student}.ipynb"
     return path.read_bytes() if path.is_file() else None
 
 
@@ -44,15 +44,12 @@ def bind(notebook: NotebookNode, assignment: str, student: str, secret: str) -> 
 
 
 def whose(released: bytes, submitted: bytes, student: str) -> Iterator[str]:
-    """What a submission's metadata say that does not fit: sentences for the remarks, none where all is as it was made.
-
-    ``released`` is the notebook that was made for the student, ``submitted`` the file that the student handed in.
-    """
-    made, came = _bound(released), _bound(submitted)
-    named = str(came.get("student", ""))[:100]
-    if named and named != student:
-        yield f"The notebook says that it was made for {named!r}; it was graded as {student}'s."
-    elif came != made:
+    """Say what does not fit in a submission's metadata: sentences for the remarks, none where all is as it was made."""
+    released_mark, came = _bound(released), _bound(submitted)
+    owner = str(came.get("student", ""))[:100]
+    if owner and owner != student:
+        yield f"The notebook says that it was made for {owner!r}; it was graded as {student}'s."
+    elif came != released_mark:
         yield "The mark that binds the notebook to the student is missing or changed."
 
 

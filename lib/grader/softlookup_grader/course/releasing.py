@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 
 from softlookup_grader.course.folder import Course
 from softlookup_grader.data.dates import naive_utc
-from softlookup_grader.data.errors import CourseError
+from softlookup_grader.data.disk import read_record
 
 RECORD = ".release.json"
 REPLACED = "replaced"
@@ -29,21 +29,14 @@ REPLACED = "replaced"
 
 @dataclass(frozen=True)
 class Choices:
-    """What an instructor chose for one assignment; a later release repeats it.
+    """What an instructor chose for one assignment; a later release repeats it."""
 
-    Attributes:
-        drop: Tasks that are left out.
-        points: Points by task, where they differ from the published ones.
-        last_help: The last step of help; empty for all.
-        per_student: Whether everybody gets a notebook of their own, with other variants.
-        assistants: Whether coding assistants are asked to teach, not to solve: "tutor", or empty.
-    """
-
-    drop: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()  # tasks that are left out
+    # points by task, where they differ from the published ones
     points: Mapping[str, float] = field(default_factory=dict)
-    last_help: str = ""
-    per_student: bool = False
-    assistants: str = ""
+    last_help: str = ""  # the last step of help; empty for all
+    per_student: bool = False  # whether everybody gets a notebook of their own, with other variants
+    assistants: str = ""  # whether coding assistants are asked to teach, not to solve: "tutor", or empty
 
 
 class Released:
@@ -53,15 +46,13 @@ class Released:
         """Read the record, empty where there is none; CourseError if the file is damaged."""
         self.course = course
         self._path = course.root / RECORD
-        self._record: dict[str, Any] = {"seed": None, "assignments": {}}
-        if self._path.is_file():
-            try:
-                self._record = json.loads(self._path.read_text(encoding="utf-8"))
-                self._record["seed"], self._record["assignments"].items()
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise CourseError(
-                    f"{self._path} is damaged: put a backup in its place, or delete it to go on without it"
-                ) from error
+
+        def parse(content: dict[str, Any]) -> dict[str, Any]:
+            content["seed"], content["assignments"].items()
+            return content
+
+        remedy = "put a backup in its place, or delete it to go on without it"
+        self._record = read_record(self._path, parse, remedy) or {"seed": None, "assignments": {}}
 
     def other_words(self, secret: str | None) -> str:
         """Why this secret word is not the one of the course; empty if it is, or if nothing was released yet."""
@@ -106,11 +97,7 @@ class Released:
         return str(self._record.get("book") or "")
 
     def book_from(self, folder: Path) -> str:
-        """Where the book is, seen from a folder; empty where none is known.
-
-        That is the address with which the notebooks were released, else the book that is built in a folder above the
-        course.
-        """
+        """Where the book is, seen from a folder; empty where none is known."""
         built = (above / "_build" / "html" for above in self.course.root.resolve().parents)
         book = next((path for path in built if (path / "index.html").is_file()), None)
         return self.book.rstrip("/") or (
@@ -138,7 +125,9 @@ class Released:
         target = self.course.root / REPLACED / f"{assignment}-{time.strftime('%Y%m%d-%H%M%S')}.ipynb"
         return target, path.read_bytes()
 
-    def note(self, assignment: str, source: NotebookNode, choices: Choices, secret: str | None, book: str = "") -> None:
+    def record_release(
+        self, assignment: str, source: NotebookNode, choices: Choices, secret: str | None, book: str = ""
+    ) -> None:
         """Note what is released: the secret's fingerprint, the source's cells, choices, the book's address."""
         if self.other_words(secret) or not self._record["assignments"]:
             self._record["seed"] = None

@@ -21,14 +21,10 @@ _PLAN = "plan.json"
 
 @dataclass
 class Stage:
-    """What is being put together in a course's folder.
+    """What is being put together in a course's folder."""
 
-    Attributes:
-        root: The course's folder.
-        swaps: Pairs: where it lies now, below the stage, and where it belongs; None for what is to be removed.
-    """
-
-    root: Path
+    root: Path  # the course's folder
+    # pairs: where it lies now, below the stage, and where it belongs; None for what is to be removed
     swaps: list[tuple[str | None, Path]] = field(default_factory=list)
 
     @property
@@ -38,15 +34,15 @@ class Stage:
 
     def add(self, content: bytes, target: Path) -> None:
         """Stage a file that only its owner can read; ``target`` is where it belongs."""
-        place = self.folder / "files" / str(len(self.swaps))
-        place.parent.mkdir(exist_ok=True)
-        place.write_bytes(content)
-        place.chmod(0o600)
-        self.take(place, target)
+        staged_path = self.folder / "files" / str(len(self.swaps))
+        staged_path.parent.mkdir(exist_ok=True)
+        staged_path.write_bytes(content)
+        staged_path.chmod(0o600)
+        self.take(staged_path, target)
 
-    def take(self, place: Path, target: Path) -> None:
+    def take(self, staged_path: Path, target: Path) -> None:
         """Stage what lies below the stage already: a file, or a folder, which replaces all of the one that is there."""
-        self.swaps.append((place.relative_to(self.folder).as_posix(), target))
+        self.swaps.append((staged_path.relative_to(self.folder).as_posix(), target))
 
     def remove(self, target: Path) -> None:
         """Stage that a file is to go."""
@@ -54,7 +50,7 @@ class Stage:
 
     def decide(self) -> None:
         """Let it count from now on."""
-        plan = [[place, os.path.relpath(target, self.root)] for place, target in self.swaps]
+        plan = [[staged_path, os.path.relpath(target, self.root)] for staged_path, target in self.swaps]
         (self.folder / _PLAN).write_text(json.dumps(plan), encoding="utf-8")
         self.folder.rename(self.root / DECIDED)
 
@@ -98,43 +94,40 @@ def only_one(root: Path) -> Iterator[None]:
 
 
 def finish(root: Path) -> None:
-    """Put what was decided into its places. Done twice, or again after it was broken off, it comes to the same.
-
-    If the disk refuses it, it is a CourseError; then nothing is lost, and the next call goes on.
-    """
+    """Put what was decided into its places. Done twice, or again after it was broken off, it comes to the same."""
     folder = root / DECIDED
-    for place, name in json.loads((folder / _PLAN).read_text(encoding="utf-8")):
+    for staged_path, name in json.loads((folder / _PLAN).read_text(encoding="utf-8")):
         target = Path(os.path.normpath(root / name))
         with disk_trouble(target):
-            _swap(None if place is None else folder / place, target)
+            _swap(None if staged_path is None else folder / staged_path, target)
     with disk_trouble(folder):
         _clear(root / BEGUN)
         folder.rename(root / BEGUN)  # whatever is killed from here on is done
     shutil.rmtree(root / BEGUN, ignore_errors=True)
 
 
-def _swap(place: Path | None, target: Path) -> None:
-    if place is None:
+def _swap(staged_path: Path | None, target: Path) -> None:
+    if staged_path is None:
         target.unlink(missing_ok=True)
         return
     old = target.with_name(f".{target.name}.old")
-    if place.exists():
+    if staged_path.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
-        place = _near(place, target)
-        if place.is_dir() and os.path.lexists(target):
+        staged_path = _near(staged_path, target)
+        if staged_path.is_dir() and os.path.lexists(target):
             _clear(old)
             target.rename(old)
-        place.replace(target)
+        staged_path.replace(target)
     _clear(old)
 
 
-def _near(place: Path, target: Path) -> Path:
+def _near(staged_path: Path, target: Path) -> Path:
     """The same on the target's disk, where a rename reaches it."""
-    if place.stat().st_dev == target.parent.stat().st_dev:
-        return place
+    if staged_path.stat().st_dev == target.parent.stat().st_dev:
+        return staged_path
     near = target.with_name(f".{target.name}.new")
     _clear(near)
-    return Path(shutil.copytree(place, near) if place.is_dir() else shutil.copy2(place, near))
+    return Path(shutil.copytree(staged_path, near) if staged_path.is_dir() else shutil.copy2(staged_path, near))
 
 
 def _clear(path: Path) -> None:

@@ -59,10 +59,10 @@ def left_out(names: Collection[str]) -> dict[str, str]:
     return reasons
 
 
-def shown(name: str) -> str:
+def quoted_id(name: str) -> str:
     r"""A folder's name, quoted, as it can be shown on one line.
 
-    >>> shown("é" + chr(10)), shown("a" * 99)
+    >>> quoted_id("é" + chr(10)), quoted_id("a" * 99)
     ("'é\\n'", "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'")
     """
     return repr(name if len(name) <= 60 else name[:60] + "…")
@@ -80,14 +80,11 @@ def nobody(student: str, everybody: Collection[str]) -> str:
         if why
         else did_you_mean(student, everybody) or ": ids are those of the class list and the folders of submitted/"
     )
-    return f"nobody in the class has the id {shown(student)}{hint}"
+    return f"nobody in the class has the id {quoted_id(student)}{hint}"
 
 
 def did_you_mean(student: str, everybody: Collection[str]) -> str:
-    """The ids that an unknown one may stand for, half a sentence: other leading zeros, close names.
-
-    Empty if none does.
-    """
+    """The ids that an unknown one may stand for, half a sentence: other leading zeros, close names."""
     near = {name: None for name in everybody if _spelt(name).lstrip("0") == _spelt(student).lstrip("0")}
     near |= dict.fromkeys(difflib.get_close_matches(student, everybody, n=3))
     near.pop(student, None)

@@ -14,7 +14,7 @@ from typing import Any
 
 from softlookup_grader.course.folder import Course
 from softlookup_grader.data.dates import days_later, naive_utc, shown_time
-from softlookup_grader.data.disk import atomic_write
+from softlookup_grader.data.disk import atomic_write, read_record
 from softlookup_grader.data.errors import CourseError
 
 FILE = ".dates.json"
@@ -22,34 +22,21 @@ FILE = ".dates.json"
 
 @dataclass(frozen=True)
 class Extension:
-    """More time for one student and one assignment.
+    """More time for one student and one assignment."""
 
-    Attributes:
-        days: Days on the calendar: the clock shows the same time.
-        hours: Hours that pass, after the days.
-        until: When it ends instead, in UTC.
-        by_nbgrader: Whether it was given through nbgrader itself.
-    """
-
-    days: int = 0
-    hours: float = 0.0
-    until: datetime | None = None
-    by_nbgrader: bool = False
+    days: int = 0  # days on the calendar: the clock shows the same time
+    hours: float = 0.0  # hours that pass, after the days
+    until: datetime | None = None  # when it ends instead, in UTC
+    by_nbgrader: bool = False  # whether it was given through nbgrader itself
 
 
 @dataclass(frozen=True)
 class Accommodation:
-    """More time for one student in all assignments; of days and time, whichever ends later counts.
+    """More time for one student in all assignments; of days and time, whichever ends later counts."""
 
-    Attributes:
-        days: Days on the calendar after each due date.
-        time: What the time from the start to the due date is multiplied by.
-        until: The last due date that it holds for, in UTC; None if it has no end.
-    """
-
-    days: int = 0
-    time: float = 1.0
-    until: datetime | None = None
+    days: int = 0  # days on the calendar after each due date
+    time: float = 1.0  # what the time from the start to the due date is multiplied by
+    until: datetime | None = None  # the last due date that it holds for, in UTC; None if it has no end
 
     def holds(self, when: datetime | None) -> bool:
         """Whether it holds for what is due at a time, in UTC."""
@@ -58,33 +45,22 @@ class Accommodation:
 
 @dataclass(frozen=True)
 class End:
-    """When an assignment ends for a student who has more time.
+    """When an assignment ends for a student who has more time."""
 
-    Attributes:
-        when: The time, in UTC.
-        why: What it follows from, a phrase.
-        standing: Whether a standing accommodation gives it.
-    """
-
-    when: datetime
-    why: str
-    standing: bool = False
+    when: datetime  # the time, in UTC
+    why: str  # what it follows from, a phrase
+    standing: bool = False  # whether a standing accommodation gives it
 
 
 @dataclass
 class Granted:
-    """All that a course grants.
+    """All that a course grants."""
 
-    Attributes:
-        extensions: By assignment and student.
-        accommodations: By student.
-        starts: When students got an assignment, where somebody said it, in UTC.
-        written: By assignment and student, the seconds that nbgrader's extension may hold because of us.
-    """
-
-    extensions: dict[str, dict[str, Extension]] = field(default_factory=dict)
-    accommodations: dict[str, Accommodation] = field(default_factory=dict)
+    extensions: dict[str, dict[str, Extension]] = field(default_factory=dict)  # by assignment and student
+    accommodations: dict[str, Accommodation] = field(default_factory=dict)  # by student
+    # when students got an assignment, where somebody said it, in UTC
     starts: dict[str, datetime] = field(default_factory=dict)
+    # by assignment and student, the seconds that nbgrader's extension may hold because of us
     written: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
     def students(self) -> set[str]:
@@ -102,38 +78,31 @@ class Granted:
 
 def read_granted(course: Course) -> Granted:
     """Read what a course grants; nothing where nobody has more time. CourseError if the file is damaged."""
-    path = course.root / FILE
-    if not path.is_file():
-        return Granted()
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+
+    def parse(content: Any) -> Granted:
         return Granted(
             {
                 name: {student: Extension(**_read(terms)) for student, terms in students.items()}
-                for name, students in record["extensions"].items()
+                for name, students in content["extensions"].items()
             },
-            {student: Accommodation(**_read(terms)) for student, terms in record["accommodations"].items()},
-            _read(record["starts"]),
+            {student: Accommodation(**_read(terms)) for student, terms in content["accommodations"].items()},
+            _read(content["starts"]),
             {
                 name: {student: [float(s) for s in values] for student, values in students.items()}
-                for name, students in record["written"].items()
+                for name, students in content["written"].items()
             },
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CourseError(
-            f"{path} is damaged: put a backup in its place, or delete it and give extensions and accommodations again"
-        ) from error
+
+    remedy = "put a backup in its place, or delete it and give extensions and accommodations again"
+    return read_record(course.root / FILE, parse, remedy) or Granted()
 
 
 def keep_granted(course: Course, granted: Granted) -> None:
-    """Write down what a course grants, whole or not at all; nothing is written where nothing changes.
-
-    CourseError if the disk refuses it.
-    """
-    record = _without_empty(asdict(granted))
-    if record == _without_empty(asdict(read_granted(course))):
+    """Write down what a course grants, whole or not at all; nothing is written where nothing changes."""
+    content = _without_empty(asdict(granted))
+    if content == _without_empty(asdict(read_granted(course))):
         return
-    text = json.dumps(record, indent=1, sort_keys=True, default=datetime.isoformat) + "\n"
+    text = json.dumps(content, indent=1, sort_keys=True, default=datetime.isoformat) + "\n"
     atomic_write(course.root / FILE, text.encode(), mode=0o600)
 
 
@@ -151,11 +120,7 @@ def end_for(
     accommodation: Accommodation | None,
     start: datetime | None,
 ) -> End | None:
-    """When something ends for a student: the later one of what extension and accommodation give.
-
-    None if that is when it is due, in UTC, for everybody. Days are those of the course's zone. ``start`` is when
-    students got it, in UTC; None if nobody knows. CourseError if the end is beyond the calendar.
-    """
+    """When something ends for a student: the later one of what extension and accommodation give."""
     ends = []
     try:
         if extension is not None:
@@ -221,8 +186,8 @@ def hours_in_words(time: timedelta) -> str:
     return _count(round(time / timedelta(hours=1), 2), "hour")
 
 
-def _count(number: float, unit: str) -> str:
-    return f"{number:.10g} {unit}{'s' * (number != 1)}"
+def _count(amount: float, unit: str) -> str:
+    return f"{amount:.10g} {unit}{'s' * (amount != 1)}"
 
 
 def _read(terms: Mapping[str, Any]) -> dict[str, Any]:
@@ -230,9 +195,9 @@ def _read(terms: Mapping[str, Any]) -> dict[str, Any]:
     return {name: datetime.fromisoformat(value) if isinstance(value, str) else value for name, value in terms.items()}
 
 
-def _without_empty(record: dict[str, Any]) -> dict[str, Any]:
+def _without_empty(content: dict[str, Any]) -> dict[str, Any]:
     """A record without the assignments for which nothing is kept."""
     return {
-        part: {name: value for name, value in named.items() if value or part not in ("extensions", "written")}
-        for part, named in record.items()
+        part: {name: value for name, value in entries.items() if value or part not in ("extensions", "written")}
+        for part, entries in content.items()
     }

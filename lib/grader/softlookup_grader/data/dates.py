@@ -57,8 +57,6 @@ _PLACE = re.compile(r"(?<![\w/])[^\W\d_]\w*(?:/[^\W\d]\w*(?:[-+]\w+)*)+")
 def zone_named(name: str) -> tzinfo:
     """A time zone by its name ("Europe/London", "UTC"), or by how far it is ahead of UTC ("UTC+1", "+05:30").
 
-    CourseError if there is no such zone, or the name has two meanings.
-
     >>> zone_named("utc+1").utcoffset(None), str(zone_named("europe/paris"))
     (datetime.timedelta(seconds=3600), 'Europe/Paris')
     """
@@ -69,31 +67,28 @@ def zone_named(name: str) -> tzinfo:
     offset = _NAMED_OFFSET.fullmatch(key) or _BARE_OFFSET.fullmatch(key)
     if offset:
         return _ahead(offset)
-    shown = one_line(name.strip())
+    text = one_line(name.strip())
     posix = re.fullmatch(r"etc/gmt([-+])(\d{1,2})", key)
     if posix and int(posix[2]):
         turned = "-" if posix[1] == "+" else "+"
         raise CourseError(
-            f"the time zone {shown!r} has a turned sign, and means UTC{turned}{posix[2]}: write UTC{turned}{posix[2]} "
+            f"the time zone {text!r} has a turned sign, and means UTC{turned}{posix[2]}: write UTC{turned}{posix[2]} "
             f"or UTC{posix[1]}{posix[2]}, whichever you mean"
         )
     zone_name = _zones().get(key, "")
     if re.fullmatch(r"[A-Z]{3,4}", zone_name) or key in _GERMAN.values():
         raise CourseError(
-            f"{shown!r} is not one time zone for sure: give one such as Europe/London, or an offset such as UTC+1"
+            f"{text!r} is not one time zone for sure: give one such as Europe/London, or an offset such as UTC+1"
         )
     if not zone_name:
-        raise CourseError(
-            f"there is no time zone {shown!r}: give one such as Europe/London, or an offset such as UTC+1"
-        )
+        raise CourseError(f"there is no time zone {text!r}: give one such as Europe/London, or an offset such as UTC+1")
     return zoneinfo.ZoneInfo(zone_name)
 
 
 def read_time(text: str, zone: tzinfo = UTC) -> datetime:
     """Read a date, with a time of day or without one, which then is the day's beginning; the time is aware of its zone.
 
-    A zone by name, or an offset, may stand behind it; ``zone`` is that of a text that names none. CourseError if it is
-    no date, or can be read in several ways, which the message shows.
+    A zone by name, or an offset, may stand behind it.
 
     >>> str(read_time("13.02.2026 6 pm UTC+1")), str(read_time("2026-12-01T18:00Z"))
     ('2026-02-13 18:00:00+01:00', '2026-12-01 18:00:00+00:00')
@@ -104,7 +99,7 @@ def read_time(text: str, zone: tzinfo = UTC) -> datetime:
 def read_end(text: str, zone: tzinfo = UTC) -> tuple[datetime, bool]:
     """Read when something ends: a date without a time of day means the end of that day, at ``DAY_END``.
 
-    It also says whether the text named only the day. Zones and errors are as in :func:`read_time`.
+    Zones and errors are as in :func:`read_time`.
 
     >>> str(read_end("13.02.2026")[0]), str(read_end("13.02.2026 6 pm")[0])
     ('2026-02-13 23:59:00+00:00', '2026-02-13 18:00:00+00:00')
@@ -114,60 +109,59 @@ def read_end(text: str, zone: tzinfo = UTC) -> tuple[datetime, bool]:
 
 def _read(text: str, zone: tzinfo, ends: time | None) -> tuple[datetime, bool]:
     """The time that a text means, and whether it names only the day, which then ends at a time or has its beginning."""
-    shown = repr(one_line(text.strip(), 60))
+    quotation = repr(one_line(text.strip(), 60))
     if len(text) > _MOST:
-        raise CourseError(f"{shown} is too long for a date: {_EXAMPLE}")
+        raise CourseError(f"{quotation} is too long for a date: {_EXAMPLE}")
     # Wide and small forms become plain ones, and a typographer's minus sign a hyphen.
     whole = " ".join(unicodedata.normalize("NFKC", text).translate({0x2212: "-"}).split())
-    rest, places = _taken(_PLACE, whole)
-    rest, offsets = _taken(_NAMED_OFFSET, rest.casefold())
-    rest, clock, tail = _clock(rest, shown)
+    remaining, zone_matches = _taken(_PLACE, whole)
+    remaining, offsets = _taken(_NAMED_OFFSET, remaining.casefold())
+    remaining, clock, tail = _clock(remaining, quotation)
     if not offsets and clock is not None:
-        after, offsets = _taken(_BARE_OFFSET, rest[tail:])
-        rest = rest[:tail] + after
+        after, offsets = _taken(_BARE_OFFSET, remaining[tail:])
+        remaining = remaining[:tail] + after
     if offsets:
-        rest = re.sub(r"\([^()\d]*\)\s*$", " ", rest)  # the name of the zone behind it, in words
-    rest, universal = _taken(_UNIVERSAL, rest)
-    named = [zone_named(place[0]) for place in places]
+        remaining = re.sub(r"\([^()\d]*\)\s*$", " ", remaining)  # the name of the zone behind it, in words
+    remaining, universal = _taken(_UNIVERSAL, remaining)
+    zones = [zone_named(match[0]) for match in zone_matches]
     ahead = [*map(_ahead, offsets), *(UTC for _ in universal)]
-    if len(named) > 1 or len(ahead) > 1:
-        raise CourseError(f"{shown} names several time zones: {_EXAMPLE}")
-    text_zone = (*named, *ahead, zone)[0]
-    days, word = _days(rest, shown)
+    if len(zones) > 1 or len(ahead) > 1:
+        raise CourseError(f"{quotation} names several time zones: {_EXAMPLE}")
+    text_zone = (*zones, *ahead, zone)[0]
+    days, zone_word = _days(remaining, quotation)
     if clock is None and ends is not None:
         moments = [later_reading(datetime.combine(day, ends), text_zone)[0] for day in days]
     else:
         moments = [at for day in days for at in _moments(day, clock or timedelta(), text_zone)]
     if ahead:
         moments = [at for at in moments if at.utcoffset() == ahead[0].utcoffset(None)]
-    if word:
-        moments = [at for at in moments if (at.tzname() or "").casefold() == _GERMAN.get(word, word)]
+    if zone_word:
+        moments = [at for at in moments if (at.tzname() or "").casefold() == _GERMAN.get(zone_word, zone_word)]
         if not moments:
-            raise CourseError(f"{shown} is not an unambiguous date, because of {one_line(word)!r}: {_EXAMPLE}")
-    if named and ahead and not moments:
+            raise CourseError(f"{quotation} is not an unambiguous date, because of {one_line(zone_word)!r}: {_EXAMPLE}")
+    if zones and ahead and not moments:
         raise CourseError(
-            f"{shown} names {text_zone} and an offset that is not its own at that time: leave out one of them"
+            f"{quotation} names {text_zone} and an offset that is not its own at that time: leave out one of them"
         )
     if not moments:
         raise CourseError(
-            f"{shown} is a time that {text_zone} skips, when clocks are set forward: give an earlier or a later one"
+            f"{quotation} is a time that {text_zone} skips, when clocks are set forward: give an earlier or a later one"
         )
     if len(days) > 1:
         first, second = (f"{day.day} {_MONTHS[day.month - 1].capitalize()} {day.year}" for day in days[:2])
         raise CourseError(
-            f"{shown} can be read in two ways, as {first} or as {second}: write {' or '.join(map(str, days[:2]))}"
+            f"{quotation} can be read in two ways, as {first} or as {second}: write {' or '.join(map(str, days[:2]))}"
         )
     if len(moments) > 1:
         ways = " or ".join(at.isoformat(" ", "minutes") for at in moments)
-        raise CourseError(f"{shown} comes twice in {text_zone}, when clocks are set back: write {ways}")
+        raise CourseError(f"{quotation} comes twice in {text_zone}, when clocks are set back: write {ways}")
     return moments[0], clock is None
 
 
 def later_reading(local: datetime, zone: tzinfo) -> tuple[datetime, str]:
     """The moment at which a clock of a zone shows a time; the later one where there are two, or none.
 
-    ``local`` is what the clock shows, without a zone. With the moment, aware of the zone, comes one clause on what
-    clocks do then; empty if they do nothing.
+    With the moment, aware of the zone, comes one clause on what clocks do then; empty if they do nothing.
 
     >>> later_reading(datetime(2026, 10, 25, 2, 30), zone_named("Europe/Berlin"))[1]
     'clocks show 02:30 twice that day, and the later one counts'
@@ -185,7 +179,7 @@ def later_reading(local: datetime, zone: tzinfo) -> tuple[datetime, str]:
 def days_later(when: datetime, days: int, zone: tzinfo) -> tuple[datetime, str]:
     """The same time of day on a later day of the zone's calendar, whatever clocks do in between.
 
-    A time that is not aware of its zone is in UTC. It gives what :func:`later_reading` does.
+    A time that is not aware of its zone is in UTC.
 
     >>> saturday = datetime(2026, 10, 24, 21, 59)  # 23:59 in Berlin, where clocks are set back that night
     >>> str(days_later(saturday, 2, zone_named("Europe/Berlin"))[0])
@@ -251,7 +245,7 @@ def _zones() -> dict[str, str]:
     return {name.casefold(): name for name in zoneinfo.available_timezones()}
 
 
-def _clock(text: str, shown: str) -> tuple[str, timedelta | None, int]:
+def _clock(text: str, quotation: str) -> tuple[str, timedelta | None, int]:
     """The text without its time of day, the time since midnight, and where the rest behind it begins."""
     for pattern in _TIMES:
         match = pattern.search(text)
@@ -265,10 +259,10 @@ def _clock(text: str, shown: str) -> tuple[str, timedelta | None, int]:
     if half and hour <= 12:
         hour = hour % 12 + 12 * (half == "p")
     elif half or (hour, minute, second) > (24, 0, 0) or minute > 59 or second > 59:
-        raise CourseError(f"{shown} has no time of day that a clock shows: {_EXAMPLE}")
+        raise CourseError(f"{quotation} has no time of day that a clock shows: {_EXAMPLE}")
     seconds = float(f"{second}.{part.get('f', 0)}")
-    begun, end = match.span()
-    return text[:begun] + " " * (end - begun) + text[end:], timedelta(hours=hour, minutes=minute, seconds=seconds), end
+    start, end = match.span()
+    return text[:start] + " " * (end - start) + text[end:], timedelta(hours=hour, minutes=minute, seconds=seconds), end
 
 
 def _moments(day: date, clock: timedelta, zone: tzinfo) -> Iterator[datetime]:
@@ -285,7 +279,7 @@ def _moments(day: date, clock: timedelta, zone: tzinfo) -> Iterator[datetime]:
 _Names = Mapping[str, frozenset[tuple[str, int]]]
 
 
-def _days(text: str, shown: str) -> tuple[list[date], str]:
+def _days(text: str, quotation: str) -> tuple[list[date], str]:
     """The days that a text without time and zone may mean, and a word that is left, which may be a zone's."""
     plain = re.sub(r"(?<=\d)(?:st|nd|rd|th|er|o|a)\b", " ", text)
     short = re.search(r"(?<!\S)(?:\d{4}-?w\d\d-?\d|\d{8}|\d{4}-\d{3})(?![^\s,])", plain)
@@ -297,17 +291,17 @@ def _days(text: str, shown: str) -> tuple[list[date], str]:
     for names, most in ((_english, 0), (_of_many_languages, 0), (_of_many_languages, 1)):
         known = names()
         meant = [known.get(word, frozenset()) for word in words]
-        left = [word for word, means in zip(words, meant, strict=True) if not means and word not in _BESIDE]
+        unknown_words = [word for word, means in zip(words, meant, strict=True) if not means and word not in _BESIDE]
         choices = [
-            (*means, *([("beside", 0)] if word in _BESIDE or word in left else []))
+            (*means, *([("beside", 0)] if word in _BESIDE or word in unknown_words else []))
             for word, means in zip(words, meant, strict=True)
         ]
-        if other or len(left) > most or len(words) > 8:
+        if other or len(unknown_words) > most or len(words) > 8:
             continue
         days: dict[date, None] = {}
         for chosen in itertools.product(*choices):
-            months = [number for kind, number in chosen if kind == "month"]
-            weekdays = [number for kind, number in chosen if kind == "day"]
+            months = [value for unit, value in chosen if unit == "month"]
+            weekdays = [value for unit, value in chosen if unit == "day"]
             if len(months) > 1 or len(weekdays) > 1:
                 continue
             for day in _short(short[0]) if short and not numbers and not months else _written(numbers, *months):
@@ -316,19 +310,19 @@ def _days(text: str, shown: str) -> tuple[list[date], str]:
                 if fits and day.year in _YEARS:
                     days[day] = None
         if days:
-            return list(days), "".join(left)
+            return list(days), "".join(unknown_words)
     if off_day:
-        raise CourseError(f"{shown} is not on the day of the week that it names: correct one of the two")
+        raise CourseError(f"{quotation} is not on the day of the week that it names: correct one of the two")
     if _lacks_only_the_year(text, numbers):
         raise CourseError(
-            f"{shown} is not an unambiguous date, because the year is missing: add it, with its four digits"
+            f"{quotation} is not an unambiguous date, because the year is missing: add it, with its four digits"
         )
-    raise CourseError(f"{shown} is not an unambiguous date: {_EXAMPLE}")
+    raise CourseError(f"{quotation} is not an unambiguous date: {_EXAMPLE}")
 
 
 def _lacks_only_the_year(text: str, numbers: list[str]) -> bool:
     """Whether a text would be a date if it named a year: weekdays and 29 February fit in some of 28 years."""
-    if not 0 < len(numbers) <= 2 or any(len(number) > 2 for number in numbers):
+    if not 0 < len(numbers) <= 2 or any(len(digits) > 2 for digits in numbers):
         return False
     for year in range(2024, 2052):
         with contextlib.suppress(CourseError):
@@ -347,14 +341,18 @@ def _short(text: str) -> Iterator[date]:
 
 def _written(numbers: list[str], *month: int) -> Iterator[date]:
     """The days that two or three numbers may mean, in their order, with or without a month in words."""
-    years = [at for at, number in enumerate(numbers) if len(number) == 4]
-    rest = [int(number) for number in numbers if len(number) < 3]
-    if len(years) != 1 or len(rest) != len(numbers) - 1 or len(rest) + len(month) != 2:
+    years = [at for at, digits in enumerate(numbers) if len(digits) == 4]
+    remaining = [int(digits) for digits in numbers if len(digits) < 3]
+    if len(years) != 1 or len(remaining) != len(numbers) - 1 or len(remaining) + len(month) != 2:
         return
-    pairs = [(*month, *rest)] if month or years == [0] else [(rest[1], rest[0]), (rest[0], rest[1])]
-    for number, day in pairs if month or years != [1] else []:
+    pairs = (
+        [(*month, *remaining)]
+        if month or years == [0]
+        else [(remaining[1], remaining[0]), (remaining[0], remaining[1])]
+    )
+    for month_of_year, day in pairs if month or years != [1] else []:
         try:
-            yield date(int(numbers[years[0]]), number, day)
+            yield date(int(numbers[years[0]]), month_of_year, day)
         except ValueError:
             continue
 
@@ -376,10 +374,10 @@ def _of_many_languages() -> _Names:
     meanings: dict[str, set[tuple[str, int]]] = {name: set(means) for name, means in _english().items()}
     for language in _LANGUAGES:
         locale = Locale(language)
-        for kind, contexts in (("month", locale.months), ("day", locale.days)):
+        for unit, contexts in (("month", locale.months), ("day", locale.days)):
             for context, width in itertools.product(("format", "stand-alone"), ("wide", "abbreviated")):
-                for number, name in contexts[context][width].items():
+                for value, name in contexts[context][width].items():
                     word = unicodedata.normalize("NFKC", name).casefold().strip(". ")
                     if _WORD.fullmatch(word):
-                        meanings.setdefault(word, set()).add((kind, number))
+                        meanings.setdefault(word, set()).add((unit, value))
     return {name: frozenset(means) for name, means in meanings.items()}

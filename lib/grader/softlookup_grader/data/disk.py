@@ -8,11 +8,13 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, TypeVar
 
 from softlookup_grader.data.errors import CourseError
 
+Record = TypeVar("Record")
 _FOR_A_GROUP = stat.S_ISGID | stat.S_IWGRP
 """A folder with both bits is meant to be shared with its group: nbgrader's ``groupshared`` asks for them."""
 _private: tuple[Path, int] | None = None
@@ -90,8 +92,7 @@ def disk_sentence(path: Path | str, error: OSError) -> str:
 def atomic_write(path: Path, content: bytes, mode: int | None = None) -> None:
     """Write a file whole or not at all; its folder is made.
 
-    Without a ``mode`` it has the permissions that its place asks for (see ``private``). CourseError if the disk refuses
-    it.
+    Without a ``mode`` it has the permissions that its place asks for (see ``private``).
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with disk_trouble(path), as_placed(path):
@@ -110,13 +111,29 @@ def atomic_write(path: Path, content: bytes, mode: int | None = None) -> None:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file that the user may have named: whole or not at all.
 
-    What is there and is no plain file, such as /dev/stdout, is written to as it is. CourseError if the disk refuses it.
+    What is there and is no plain file, such as /dev/stdout, is written to as it is.
     """
     if path.is_symlink() or (path.exists() and not path.is_file()):
         with disk_trouble(path):
             path.write_bytes(content)
         return
     atomic_write(path, content)
+
+
+def read_record(path: Path, parse: Callable[[Any], Record], remedy: str) -> Record | None:
+    """Read one of a course's own JSON files; None if it is not there, a CourseError if it is damaged."""
+    if not path.is_file():
+        return None
+    try:
+        return parse(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CourseError(f"{path} is damaged: {remedy}") from error
+
+
+def write_record(path: Path, content: Any, mode: int | None = 0o600) -> None:
+    """Write one of a course's own JSON files, whole or not at all."""
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    atomic_write(path, text.encode("utf-8", "replace"), mode)
 
 
 def unfinished(path: Path) -> list[Path]:

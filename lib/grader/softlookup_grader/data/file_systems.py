@@ -15,26 +15,23 @@ SQLite's makers advise against such: https://www.sqlite.org/faq.html#q5, https:/
 
 
 def file_system_of(path: Path, mounts: Path = MOUNTS) -> str:
-    """Look up the kind of file system that a path lies on, as the kernel names it: "ext4" or "nfs4".
-
-    Empty where there is no list ``mounts``, or nothing in it. The path need not be there.
-    """
+    """Look up the kind of file system that a path lies on, as the kernel names it: "ext4" or "nfs4"."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return ""
-    place, longest, kind = path.resolve(), -1, ""
+    location, longest, file_system = path.resolve(), -1, ""
     for line in lines:
         before, _, after = line.partition(" - ")
         if len(before.split(" ")) < 5 or not after:
             continue
         point = Path(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), before.split(" ")[4]))
         # Of two mounts on one place the later one is seen.
-        if place.is_relative_to(point) and len(point.parts) >= longest:
-            longest, kind = len(point.parts), after.split(" ")[0]
-    return kind
+        if location.is_relative_to(point) and len(point.parts) >= longest:
+            longest, file_system = len(point.parts), after.split(" ")[0]
+    return file_system
 
 
-def is_far(kind: str) -> bool:
+def is_far(file_system: str) -> bool:
     """Whether a kind of file system is a network's, where SQLite's locks are not to be trusted."""
-    return kind.removeprefix("fuse.") in _FAR
+    return file_system.removeprefix("fuse.") in _FAR

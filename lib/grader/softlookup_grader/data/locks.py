@@ -20,7 +20,6 @@ def lock(fd: int, *, wait: bool = True, shared: bool = False) -> None:
     """Lock an open file against other processes; on Windows it has to be open for writing.
 
     If it is ``shared``, others may hold it, too, who share it; Windows has no such lock and takes a whole one.
-    BlockingIOError if another holds it and ``wait`` is False.
     """
     if fcntl is not None:
         fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))

@@ -18,7 +18,7 @@ class TaskMark:
         points: What it earned, from the gradebook.
         max: What it is worth.
         verdict: pass, partial, wrong, blank, error, timeout or stopped.
-        diagnosis: Slugs of the known mistakes that were recognised.
+        diagnosis: Names of the known mistakes that were recognised.
     """
 
     points: float
@@ -119,7 +119,7 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         """The report of ``softlookup grade --json``."""
-        submissions = {record.student: record.as_json() for record in self.records}
+        submissions = {row.student: row.as_json() for row in self.records}
         return {"assignment": self.assignment, "seed": self.seed, "submissions": submissions}
 
     def write(self, path: Path) -> None:
@@ -132,18 +132,21 @@ class Report:
     @property
     def waiting(self) -> list[str]:
         """Students whose written answers a person still has to read."""
-        return [record.student for record in self.records if record.waiting]
+        return [row.student for row in self.records if row.waiting]
 
     def mistakes(self) -> Counter[tuple[str, str]]:
-        """How many students made each known mistake, by task and slug."""
+        """How many students made each known mistake, by task and name."""
         return Counter(
-            (name, slug) for record in self.records for name, mark in record.tasks.items() for slug in mark.diagnosis
+            (name, mistake_name)
+            for row in self.records
+            for name, mark in row.tasks.items()
+            for mistake_name in mark.diagnosis
         )
 
 
 def task_names(records: Iterable[Record]) -> list[str]:
     """Ids of the tasks that occur, in the order of the notebook."""
     names: dict[str, None] = {}
-    for record in records:
-        names.update(dict.fromkeys(record.tasks))
+    for row in records:
+        names.update(dict.fromkeys(row.tasks))
     return list(names)

@@ -25,28 +25,18 @@ _ARCHIVES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
 
 class Table:
-    """A table that somebody handed in.
-
-    Attributes:
-        header: The titles of its columns.
-        rows: The other rows, each as long as the header; empty ones are gone.
-        encoding: How the file encodes text, a name of Python's.
-        decimal: The sign in front of decimals.
-    """
+    """A table that somebody handed in."""
 
     def __init__(self, text: str, what: str = "table", encoding: str = "utf-8") -> None:
-        """Read it; CourseError if it is no CSV, or empty.
-
-        ``what`` is what it should be, for messages; ``encoding`` how its file encodes text.
-        """
+        """Read it; CourseError if it is no CSV, or empty."""
         self.what, self.encoding = what, encoding
         self._front = BOM if text.startswith(BOM) else ""
         text = text.removeprefix(BOM)
-        named = re.match(r"sep=(.)\r?\n", text)  # by this line Excel knows the separator
-        if named:
-            self._front, text = self._front + named[0], text[named.end() :]
+        separator_line = re.match(r"sep=(.)\r?\n", text)  # by this line Excel knows the separator
+        if separator_line:
+            self._front, text = self._front + separator_line[0], text[separator_line.end() :]
         self._end = "\r\n" if text.partition("\n")[0].endswith("\r") else "\n"
-        self._delimiter, rows = _parsed(text, named[1] if named else "", what)
+        self._delimiter, rows = _parsed(text, separator_line[1] if separator_line else "", what)
         if not any(cell.strip(_SEPARATORS) for row in rows for cell in row):
             raise CourseError(f"the file is not a {what}: it is empty")
         self.header = rows[0]
@@ -86,8 +76,7 @@ class Table:
     def take(self, meaning: str, *titles: str, like: Callable[[list[str]], bool] | None = None) -> int | None:
         """Find a column that has one meaning, which messages name, and remember how it was understood.
 
-        None if it is not there. If no title is a usual one, the columns with no meaning yet are asked whether their
-        cells are ``like`` it; CourseError if several are.
+        If no title is a usual one, the columns with no meaning yet are asked whether their cells are ``like`` it.
         """
         index = self.find(*titles)
         if index is None and like is not None:
@@ -107,13 +96,14 @@ class Table:
 
         Columns with a usual title, which are given the surest first, then those of e-mail addresses; where titles lead
         to nobody, also columns that mostly hold ids of the class, and of these only columns left of ``before``.
-        ``known`` is everything by which the class is known, as key_of() writes it.
         """
-        named = [at for title in titles if (at := self.find(title)) is not None and at not in self._understood]
-        free = [at for at in range(len(self.header))[:before] if at not in self._understood and at not in named]
+        titled_columns = [at for title in titles if (at := self.find(title)) is not None and at not in self._understood]
+        free = [
+            at for at in range(len(self.header))[:before] if at not in self._understood and at not in titled_columns
+        ]
         addresses = [at for at in free if are_addresses(self.cells(at))]
-        columns = [*named, *addresses]
-        if not any(key_of(cell) in known for at in named for cell in self.cells(at)):
+        columns = [*titled_columns, *addresses]
+        if not any(key_of(cell) in known for at in titled_columns for cell in self.cells(at)):
             columns += [at for at in free if at not in columns and _mostly_known(self.cells(at), known)]
         for at in columns:
             self.mean(at, "e-mail address" if are_addresses(self.cells(at)) else "student")
@@ -128,12 +118,12 @@ class Table:
         """How the table was read, one sentence: separator, encoding, and what each column was taken for."""
         separator = _SHOWN.get(self._delimiter, repr(self._delimiter))
         names = [repr(one_line(title, 40)) for title in self.header]
-        taken = [f"{names[at]} is the {means}" for at, means in sorted(self._understood.items())]
-        rest = [name for at, name in enumerate(names) if at not in self._understood]
-        taken += [f"not used: {', '.join(rest)}"] * bool(rest)
+        clauses = [f"{names[at]} is the {means}" for at, means in sorted(self._understood.items())]
+        unused_titles = [name for at, name in enumerate(names) if at not in self._understood]
+        clauses += [f"not used: {', '.join(unused_titles)}"] * bool(unused_titles)
         rows = f"{len(self.rows)} row{'s' * (len(self.rows) != 1)}"
         sign = ", decimal comma" if self.decimal == "," else ""
-        return f"read {rows} in {self.encoding}, separated by {separator}{sign}: {'; '.join(taken)}"
+        return f"read {rows} in {self.encoding}, separated by {separator}{sign}: {'; '.join(clauses)}"
 
     def amount(self, points: float) -> str:
         """Points as this table writes them."""
@@ -155,10 +145,7 @@ class Table:
 
 
 def read_table(path: Path, what: str = "table") -> Table:
-    """Read a table from a file, in UTF-8, UTF-16 or the Western encoding of Windows.
-
-    ``what`` is what it should be, for messages. CourseError if it is not there, or no text, or no CSV.
-    """
+    """Read a table from a file, in UTF-8, UTF-16 or the Western encoding of Windows."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -187,7 +174,7 @@ def amount(points: float) -> str:
 def key_of(text: str) -> str:
     """What the spellings of one id, address or name have in common, whatever program wrote them.
 
-    >>> key_of(" Zoe\u0308 ") == key_of("ZO\u00cb"), key_of("123") == key_of("00123")
+    >>> key_of(" Zoë ") == key_of("ZOË"), key_of("123") == key_of("00123")
     (True, False)
     """
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.strip()).casefold())
@@ -200,10 +187,10 @@ def as_number(text: str) -> float | None:
     (30.0, None, None)
     """
     try:
-        number = float(text.strip().replace(",", "."))
+        value = float(text.strip().replace(",", "."))
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
+    return value if math.isfinite(value) else None
 
 
 def are_addresses(cells: list[str]) -> bool:

@@ -20,31 +20,18 @@ ENDING_S = 10.0
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use.
+    """What one submission may use."""
 
-    Attributes:
-        cell_s: Seconds that one cell may take; for which it waits for a processor does not count.
-        answer_s: Seconds that all questions of one task may take, counted in the same way.
-        total_s: Seconds that a whole submission may take by the clock.
-        cpu_s: Seconds of processor time of each of its processes.
-        memory_mb: Megabytes that all its processes together may hold beside what they share with the grader's.
-        disk_mb: Megabytes of files that it may write.
-        processes: Processes and threads that it may have at once.
-        output_kb: Kilobytes of output that are kept of one cell.
-        answer_mb: Megabytes that one answer may have.
-        call_s: Seconds of processor time that one lent call may take; those that honest answers make take milliseconds.
-    """
-
-    cell_s: float = 20.0
-    answer_s: float = 20.0
-    total_s: float = 120.0
-    cpu_s: int = 120
-    memory_mb: int = 2048
-    disk_mb: int = 64
-    processes: int = 64
-    output_kb: int = 64
-    answer_mb: int = 16
-    call_s: int = 5
+    cell_s: float = 20.0  # seconds that one cell may take; for which it waits for a processor does not count
+    answer_s: float = 20.0  # seconds that all questions of one task may take, counted in the same way
+    total_s: float = 120.0  # seconds that a whole submission may take by the clock
+    cpu_s: int = 120  # seconds of processor time of each of its processes
+    memory_mb: int = 2048  # megabytes that all its processes together may hold beside what they share with the grader's
+    disk_mb: int = 64  # megabytes of files that it may write
+    processes: int = 64  # processes and threads that it may have at once
+    output_kb: int = 64  # kilobytes of output that are kept of one cell
+    answer_mb: int = 16  # megabytes that one answer may have
+    call_s: int = 5  # seconds of processor time that one lent call may take
 
     @property
     def once_s(self) -> float:
@@ -59,85 +46,50 @@ class Limits:
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What is the same for all submissions of one assignment.
+    """What is the same for all submissions of one assignment."""
 
-    Attributes:
-        assignment: Its name, "04_one_head".
-        release: The notebook as students got it, as JSON text; it comes from the instructor and is trusted.
-        seed: Draws the inputs of all questions.
-        sandbox: "bubblewrap", or "none" for code that one trusts.
-        limits: What a submission may use.
-        hidden: Test cells with what the release hides, by name; pairs, since this travels.
-        own_tasks: Names and contents of the files of the course's own tasks; the instructor's, and trusted.
-        personal: Whether each submission comes with the notebook that its student was given (``with_release``).
-    """
-
-    assignment: str
-    release: str
-    seed: int
-    sandbox: str = "bubblewrap"
-    limits: Limits = field(default_factory=Limits)
-    hidden: tuple[tuple[str, str], ...] = ()
-    own_tasks: tuple[tuple[str, str], ...] = ()
-    personal: bool = False
+    assignment: str  # its name, "04_one_head"
+    release: str  # the notebook as students got it, as JSON text; it comes from the instructor and is trusted
+    seed: int  # draws the inputs of all questions
+    sandbox: str = "bubblewrap"  # "bubblewrap", or "none" for code that one trusts
+    limits: Limits = field(default_factory=Limits)  # what a submission may use
+    hidden: tuple[tuple[str, str], ...] = ()  # test cells with what the release hides, by name
+    own_tasks: tuple[tuple[str, str], ...] = ()  # names and contents of the files of the course's own tasks
+    personal: bool = False  # whether each submission comes with the notebook that its student was given
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What one graded cell came to.
+    """What one graded cell came to."""
 
-    Attributes:
-        task: The task's id, "04.scale".
-        cell: The grade_id of the graded cell, "04-scale-check".
-        points: What it earned; None where a person has to read it, or where the judge itself failed.
-        max: What it is worth.
-        verdict: pass, partial, wrong, blank, error, timeout or stopped; "by hand" where a person gives the points.
-        diagnosis: Slugs of the known mistakes that were recognised.
-        message: What the student reads, a few sentences.
-        variant: Which variant of the task was asked.
-    """
-
-    task: str
-    cell: str
-    points: float | None
+    task: str  # the task's id, "04.scale"
+    cell: str  # the grade_id of the graded cell, "04-scale-check"
+    points: float | None  # what it earned; None where a person has to read it, or where the judge itself failed
     max: float
-    verdict: str
-    diagnosis: tuple[str, ...] = ()
-    message: str = ""
-    variant: int = 0
+    verdict: str  # pass, partial, wrong, blank, error, timeout or stopped; "by hand" where a person gives the points
+    diagnosis: tuple[str, ...] = ()  # names of the known mistakes that were recognised
+    message: str = ""  # what the student reads, a few sentences
+    variant: int = 0  # which variant of the task was asked
 
 
 @dataclass(frozen=True)
 class Graded:
-    """What grading one submission came to.
-
-    Attributes:
-        student: The student's id.
-        status: graded, refused (it cannot be graded) or missing (nothing was handed in).
-        digest: SHA-256 of the submitted file, hexadecimal; empty where there is none.
-        marks: One for each graded cell, in the order of the notebook; empty unless it is graded.
-        reason: Why it was refused or is missing, one sentence.
-        remarks: What was ignored, cut or stopped, and why: sentences for the student and the instructor.
-        notebook: The notebook for autograded/, as JSON text, with outputs; empty unless it is graded.
-        seconds: How long grading took.
-        slowest: The grade_id (or number) of the cell that took longest.
-        slowest_s: How long that one took.
-        crowded: Whether something was stopped that had waited for a processor: it is graded once more, alone.
-        given_by: Who handed in the notebook, where it is another one of the student's group.
-    """
+    """What grading one submission came to."""
 
     student: str
-    status: str
-    digest: str = ""
-    marks: tuple[Mark, ...] = ()
-    reason: str = ""
+    status: str  # graded, refused (it cannot be graded) or missing (nothing was handed in)
+    digest: str = ""  # SHA-256 of the submitted file, hexadecimal; empty where there is none
+    marks: tuple[Mark, ...] = ()  # one for each graded cell, in the order of the notebook; empty unless it is graded
+    reason: str = ""  # why it was refused or is missing, one sentence
+    # what was ignored, cut or stopped, and why: sentences for the student and the instructor
     remarks: tuple[str, ...] = ()
-    notebook: str = ""
-    seconds: float = 0.0
-    slowest: str = ""
-    slowest_s: float = 0.0
+    notebook: str = ""  # the notebook for autograded/, as JSON text, with outputs; empty unless it is graded
+    seconds: float = 0.0  # how long grading took
+    slowest: str = ""  # the grade_id (or number) of the cell that took longest
+    slowest_s: float = 0.0  # how long that one took
+    # whether something was stopped that had waited for a processor: it is graded once more, alone
     crowded: bool = False
-    given_by: str = ""
+    given_by: str = ""  # who handed in the notebook, where it is another one of the student's group
 
     def __post_init__(self) -> None:
         if self.status not in (GRADED, REFUSED, MISSING):
@@ -145,15 +97,15 @@ class Graded:
 
     def as_json(self) -> dict[str, Any]:
         """What the ledger holds: all but the notebook, which lies in autograded/."""
-        record = {**vars(self), "marks": tuple(dict(vars(mark)) for mark in self.marks)}
-        del record["notebook"]
-        return record
+        content = {**vars(self), "marks": tuple(dict(vars(mark)) for mark in self.marks)}
+        del content["notebook"]
+        return content
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> "Graded":
+    def from_json(cls, content: Mapping[str, Any]) -> "Graded":
         """Read back what as_json gave; TypeError if a field is unknown or one that is needed is not there."""
-        marks = tuple(Mark(**{**mark, "diagnosis": tuple(mark["diagnosis"])}) for mark in record["marks"])
-        return cls(**{**record, "marks": marks, "remarks": tuple(record["remarks"])})
+        marks = tuple(Mark(**{**mark, "diagnosis": tuple(mark["diagnosis"])}) for mark in content["marks"])
+        return cls(**{**content, "marks": marks, "remarks": tuple(content["remarks"])})
 
 
 def with_release(release: bytes, submission: bytes) -> bytes:

@@ -15,10 +15,7 @@ _SLOW = re.compile(r"\s{200}|[\w.]{1000}")
 
 
 def highlighted(source: str, language: str | None = None, metadata: Any = None) -> str:
-    """Render code as nbconvert does, without colours where these would take long; a filter for nbconvert's templates.
-
-    The language is Python as IPython reads it, unless named.
-    """
+    """Render code as nbconvert does, without colours where these would take long."""
     source = visible(source)
     if len(source) > MAX_COLOURED or _SLOW.search(source):
         return f'<div class=" highlight hl-ipython3"><pre><span></span>{html.escape(source, quote=False)}\n</pre></div>'

@@ -43,22 +43,19 @@ def _formula(text: str, display: str) -> str:
     if len(text) > MAX_FORMULA:
         return ""
     try:
-        made = convert(text, display=display)
+        mathml = convert(text, display=display)
     except Exception:  # it is no TeX, or nested too deeply
         return ""
     # The converter takes text and commands over as they are, tags and links included.
     cleaned = nh3.clean(
-        made, tags=set(_ELEMENTS), attributes={"*": set(_ATTRIBUTES)}, clean_content_tags=set(), url_schemes=set()
+        mathml, tags=set(_ELEMENTS), attributes={"*": set(_ATTRIBUTES)}, clean_content_tags=set(), url_schemes=set()
     )
     return cleaned if cleaned.startswith("<math") and cleaned.endswith("</math>") else ""
 
 
 @pass_context
 def page_markdown(context: Any, source: str) -> str:
-    """Render the markdown of a cell, or of a comment on it.
-
-    It is a filter for nbconvert's templates, whose context has the cell.
-    """
+    """Render the markdown of a cell, or of a comment on it."""
     cell = context.get("cell", {})
     renderer = _Renderer(escape=False, attachments=cell.get("attachments", {}))
     html = MarkdownWithMath(renderer=renderer).render(source)

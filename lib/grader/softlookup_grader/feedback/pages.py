@@ -62,10 +62,7 @@ def feedback_converter(course: Course) -> GenerateFeedback:
 
 
 def make_page(course: Course, assignment: str, student: str) -> None:
-    """Make the page of a graded submission from autograded/ and the gradebook.
-
-    RuntimeError if nbgrader cannot make it.
-    """
+    """Make the page of a graded submission from autograded/ and the gradebook."""
     with temp_attrs(course.directory, assignment_id=assignment, student_id=student):
         result: dict[str, Any] = capture_log(feedback_converter(course))
     print(result.get("log", ""), result.get("error", ""))
@@ -79,12 +76,12 @@ def refused_page(course: Course, assignment: str, student: str, reason: str) -> 
     _write_plain(course, assignment, student, _REFUSED.format(reason=html.escape(reason).rstrip(".")))
 
 
-def points_page(course: Course, assignment: str, record: Record) -> None:
+def points_page(course: Course, assignment: str, row: Record) -> None:
     """Write a page with the points alone, for a student whose notebook's page could not be made."""
-    marks: dict[str, TaskMark | HandMark] = {**record.tasks, **record.by_hand}
+    marks: dict[str, TaskMark | HandMark] = {**row.tasks, **row.by_hand}
     rows = [f"<li>{html.escape(name)}: {mark.points or 0:g} / {mark.max:g}</li>" for name, mark in marks.items()]
-    body = _UNMADE.format(score=record.score, max=record.max, rows="".join(rows))
-    _write_plain(course, assignment, record.student, body)
+    body = _UNMADE.format(score=row.score, max=row.max, rows="".join(rows))
+    _write_plain(course, assignment, row.student, body)
 
 
 def _write_plain(course: Course, assignment: str, student: str, body: str) -> None:
@@ -135,11 +132,7 @@ class _Paging:
 def make_pages(
     course: Course, assignment: str, students: Iterable[tuple[str, str]], *, workers: int
 ) -> Iterator[JobResult]:
-    """Make feedback pages, several at a time, in so many processes at most.
-
-    Students come with the reason why the submission was refused, empty if it was graded. There is an answer for each
-    student, with a failure where no page could be made.
-    """
+    """Make feedback pages, several at a time, in so many processes at most."""
     pool = WorkerPool(_Paging(course, assignment), workers, log=course.log("feedback"), patience_s=PATIENCE_S)
     jobs = ((student, reason.encode("utf-8", "replace")) for student, reason in students)
     yield from pool.run(jobs)

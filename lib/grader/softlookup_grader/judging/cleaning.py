@@ -82,8 +82,6 @@ _DIAGRAM = re.compile(r"^([ >]*(?:`{3,}|~{3,})[ \t]*)mermaid", re.M)
 def safe_markdown(text: str, attachments: Collection[str] = ()) -> tuple[str, bool]:
     r"""Make a written answer, with pictures attached, harmless for whatever renders it.
 
-    It gives the answer to be stored, and whether something in it had to become plain text.
-
     >>> safe_markdown("Since $a<b$ and `x<y>`, **all** is *well*.")
     ('Since $a<b$ and `x<y>`, **all** is *well*.', False)
     >>> safe_markdown("<img src=x onerror=alert(1)>")
@@ -172,10 +170,7 @@ def _renders_clean(text: str, attachments: Collection[str]) -> bool:
 
 
 def clean_html(html: str, elements: Collection[str] = (), attributes: Collection[str] = ()) -> str:
-    """Clean HTML that was made from a student's markdown, with its pictures within it, for a page.
-
-    ``elements``, with ``attributes``, may be there besides those of markdown.
-    """
+    """Clean HTML that was made from a student's markdown, with its pictures within it, for a page."""
     return _cleaned(html, "data:image/(png|jpeg);base64,[A-Za-z0-9+/=]*", elements, attributes)
 
 

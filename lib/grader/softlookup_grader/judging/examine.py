@@ -23,16 +23,7 @@ from softlookup_grader.sandbox.bubble import Zygote
 
 
 class AssignmentSandbox:
-    """An assignment, and the sandbox that submissions to it run in; a context.
-
-    Args:
-        settings: The assignment, the seed, the limits.
-        zygote: The connection to a copy of a zygote, made for this examiner by ``ZygotePool``; None starts one.
-        start: Starts zygotes; None takes ``Zygote.start``.
-
-    Raises:
-        CourseError: If the sandbox does not start, or the release is no notebook.
-    """
+    """An assignment, and the sandbox that submissions to it run in; a context."""
 
     def __init__(
         self,
@@ -51,11 +42,7 @@ class AssignmentSandbox:
         cgroups.sweep(patience_s=1.0)
 
     def unpacked(self, submission: bytes) -> tuple[NotebookNode, dict[str, ReleasedCheck | None], bytes, bytes]:
-        """Take apart what comes for a student: with the student's own release where the settings say so.
-
-        It gives the release, what it asks by grade id, the submitted file, and the student's own release, if there is
-        one.
-        """
+        """Take apart what comes for a student: with the student's own release where the settings say so."""
         if not self.assignment.settings.personal:
             return self.assignment.release, self.assignment.checks, submission, b""
         personal_release, submission = parted(submission)
@@ -67,21 +54,18 @@ class SandboxExaminer(AssignmentSandbox):
     """Grades submissions of one assignment, one after the other."""
 
     def examine(self, student: str, submission: bytes, witness: Witness | None = None) -> Graded:
-        """Grade one submission, as ``unpacked`` takes it apart. Nothing that a student handed in makes it raise.
-
-        ``witness`` is handed the result of each task, with everything in it.
-        """
-        begun, settings = time.monotonic(), self.assignment.settings
+        """Grade one submission, as ``unpacked`` takes it apart. Nothing that a student handed in makes it raise."""
+        start_s, settings = time.monotonic(), self.assignment.settings
         release, checks, submission, personal_release = self.unpacked(submission)
         digest = digest_of(submission)
         try:
             rebuilt = rebuild(release, submission, f"{settings.assignment}.ipynb")
         except BadNotebook as error:
-            return Graded(student, REFUSED, digest, reason=str(error), seconds=time.monotonic() - begun)
+            return Graded(student, REFUSED, digest, reason=str(error), seconds=time.monotonic() - start_s)
         run = SubmissionRun(self.assignment, self.sandbox, rebuilt, checks, witness)
         if personal_release:
             run.remarks += whose(personal_release, submission, student)
-        run.play(begun + settings.limits.total_s)
+        run.play(start_s + settings.limits.total_s)
         marks = mark(run)
         notebook = graded_notebook(run, marks)
         slowest, slowest_s = max(run.seconds.items(), key=lambda item: item[1], default=("", 0.0))
@@ -92,7 +76,7 @@ class SandboxExaminer(AssignmentSandbox):
             marks,
             remarks=tuple(run.remarks),
             notebook=json.dumps(notebook, sort_keys=True, ensure_ascii=False) + "\n",
-            seconds=time.monotonic() - begun,
+            seconds=time.monotonic() - start_s,
             slowest=slowest,
             slowest_s=slowest_s,
             crowded=run.crowded,

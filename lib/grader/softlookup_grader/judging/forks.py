@@ -23,16 +23,6 @@ class Sandbox:
     The process of the next submission is made while the present one is graded. The kernel makes it wait in line for its
     namespaces and its control group, with nothing to compute meanwhile: that is a quarter of the time of an honest
     submission.
-
-    Args:
-        settings: The assignment, the limits.
-        release: The notebook that students got.
-        catalogue: The tasks that it may ask.
-        zygote: The connection to a copy of a zygote that others use, too; None starts one.
-        start: Starts zygotes; None takes ``Zygote.start``.
-
-    Raises:
-        SandboxError: If the sandbox does not start.
     """
 
     def __init__(

@@ -20,30 +20,26 @@ _ROOM = 64
 def sound(
     variant: Variant,
     args: Sequence[Any],
-    named: Mapping[str, Any],
+    keywords: Mapping[str, Any],
     upstream: Sequence[np.ndarray] | None = None,
 ) -> Any:
-    """Compute the function of a task, or its gradients, for a student whose own is not sound.
-
-    ``upstream`` are the gradients of a loss with respect to each result; None computes the results. Gradients come as a
-    list with one of each argument, None for what is no array of floats.
-    """
+    """Compute the function of a task, or its gradients, for a student whose own is not sound."""
     function = stand_in(variant)
     import torch
 
     if upstream is None:
-        result = function(*args, **named)
+        result = function(*args, **keywords)
         many = result if isinstance(result, tuple) else (result,)
         # Of numbers alone a function in torch gives tensors.
         plain = tuple(value.detach().numpy() if isinstance(value, torch.Tensor) else value for value in many)
         return plain if isinstance(result, tuple) else plain[0]
 
-    inputs = [*args, *named.values()]
+    inputs = [*args, *keywords.values()]
     tensors = [
         torch.from_numpy(value).requires_grad_(value.dtype.kind == "f") if isinstance(value, np.ndarray) else value
         for value in inputs
     ]
-    result = function(*tensors[: len(args)], **dict(zip(named, tensors[len(args) :], strict=True)))
+    result = function(*tensors[: len(args)], **dict(zip(keywords, tensors[len(args) :], strict=True)))
     results = result if isinstance(result, tuple) else (result,)
     leaves = [tensor for tensor in tensors if isinstance(tensor, torch.Tensor) and tensor.requires_grad]
     pairs = [(r, torch.from_numpy(g)) for r, g in zip(results, upstream, strict=True) if r.requires_grad]

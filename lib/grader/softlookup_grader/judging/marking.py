@@ -22,7 +22,7 @@ def _mark_of(run: SubmissionRun, cell: NotebookNode) -> Mark:
     name, best = grade_id(cell), worth(cell)
     if name in run.assignment.plain:
         test = run.tested.get(name) or Tested(0.0, "stopped", "It was not reached.")
-        return Mark(task_id(name), name, round(best * test.share, 4), best, test.verdict, message=test.message)
+        return Mark(task_id(name), name, round(best * test.fraction, 4), best, test.verdict, message=test.message)
     if is_solution(cell) or run.checks.get(name) is None:
         # nbgrader's rule: a written answer that nobody touched earns nothing, any other waits for a person.
         empty = is_solution(cell) and name in run.rebuilt.untouched
@@ -33,8 +33,8 @@ def _mark_of(run: SubmissionRun, cell: NotebookNode) -> Mark:
     result = run.results.get(name)
     if result is None:
         return Mark(task_id(name), name, 0.0, best, "stopped", message="It was not reached.")
-    share = result.points / result.max_points if result.max_points else 0.0
-    points = round(best * share, 4)
+    fraction = result.points / result.max_points if result.max_points else 0.0
+    points = round(best * fraction, 4)
     return Mark(result.task_id, name, points, best, result.verdict, result.diagnosis, result.message, result.variant)
 
 
@@ -57,10 +57,15 @@ def graded_notebook(run: SubmissionRun, marks: Sequence[Mark]) -> NotebookNode:
         best = worth(cell)
         if result.max_points != best and result.max_points:
             data["text/plain"] = repr(round(best * result.points / result.max_points, 4))
-        record = {"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": count}
-        cell.outputs = [nbformat.from_dict(record)]
-    note = {"cell_type": "markdown", "id": "about-this-submission", "metadata": {}, "source": _summary(run, marks)}
-    run.rebuilt.notebook.cells.insert(0, nbformat.from_dict(note))
+        output = {"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": count}
+        cell.outputs = [nbformat.from_dict(output)]
+    summary_cell = {
+        "cell_type": "markdown",
+        "id": "about-this-submission",
+        "metadata": {},
+        "source": _summary(run, marks),
+    }
+    run.rebuilt.notebook.cells.insert(0, nbformat.from_dict(summary_cell))
     return run.rebuilt.notebook
 
 
@@ -70,8 +75,8 @@ def _summary(run: SubmissionRun, marks: Sequence[Mark]) -> str:
     for each in marks:
         verdict = HEADLINES.get(each.verdict, "Read by a person")
         points = "" if each.points is None else f", {each.points:g} of {each.max:g} points"
-        named = f" ({', '.join(each.diagnosis)})" if each.diagnosis else ""
-        lines.append(f"* `{each.task}` {verdict}{points}{named}")
+        mistake_names = f" ({', '.join(each.diagnosis)})" if each.diagnosis else ""
+        lines.append(f"* `{each.task}` {verdict}{points}{mistake_names}")
     remark_lines = ["", "What was left out or stopped:", "", *(f"* {_plain(remark)}" for remark in run.remarks)]
     return "\n".join(["**About this submission**", "", *lines, *(remark_lines if run.remarks else [])])
 

@@ -26,19 +26,12 @@ MAX_LOOSE = 400_000
 
 @dataclass(frozen=True, eq=False)
 class Handed:
-    """A cell of a submission.
+    """A cell of a submission."""
 
-    Attributes:
-        at: Its place among the cells of the file, counted from 0.
-        code: Whether it is a code cell.
-        text: Its source.
-        content: All that the file says of it, which may be anything.
-    """
-
-    at: int
-    code: bool
+    at: int  # its place among the cells of the file, counted from 0
+    code: bool  # whether it is a code cell
     text: str
-    content: Mapping[str, Any]
+    content: Mapping[str, Any]  # all that the file says of it, which may be anything
 
     @property
     def words(self) -> str:
@@ -69,9 +62,9 @@ def _as_it_stands(cell: Mapping[str, Any]) -> str:
 
 def half_character(cell: Mapping[str, Any]) -> str:
     """Name the first half of a surrogate pair in the source of a cell, "U+D800 in line 1"; nothing if there is none."""
-    for number, line in enumerate(_as_it_stands(cell).split("\n"), 1):
+    for line_number, line in enumerate(_as_it_stands(cell).split("\n"), 1):
         if half := next((sign for sign in line if "\ud800" <= sign <= "\udfff"), ""):
-            return f"U+{ord(half):X} in line {number}"
+            return f"U+{ord(half):X} in line {line_number}"
     return ""
 
 
@@ -79,8 +72,8 @@ def mark_of(cell: Mapping[str, Any]) -> str:
     """The name that nbgrader gave a cell, if the file says one."""
     about = cell.get("metadata")
     about = about.get("nbgrader") if isinstance(about, dict) else None
-    named = about.get("grade_id") if isinstance(about, dict) else None
-    return named if isinstance(named, str) else ""
+    name = about.get("grade_id") if isinstance(about, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def same_source(text: str, released_text: str, code: bool = True) -> bool:
@@ -129,21 +122,16 @@ def defines(text: str, name: str) -> bool:
 
 @dataclass
 class Matched:
-    """The cells of a submission, by the cells of the release.
+    """The cells of a submission, by the cells of the release."""
 
-    Attributes:
-        cells: The cells that are this released one, by its grade_id; several where it was copied.
-        loose: Code cells that are none of the released ones.
-        unmarked_answers: Answers that were found without a mark: by grade_id, where they stand, and their text.
-        remarks: Sentences about what was found, and about what was not.
-    """
-
+    # the cells that are this released one, by its grade_id; several where it was copied
     cells: dict[str, list[Handed]] = field(default_factory=dict)
-    loose: list[Handed] = field(default_factory=list)
+    loose: list[Handed] = field(default_factory=list)  # code cells that are none of the released ones
+    # answers that were found without a mark: by grade_id, where they stand, and their text
     unmarked_answers: dict[str, tuple[Handed, str]] = field(default_factory=dict)
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)  # sentences about what was found, and about what was not
 
-    def place(self, name: str) -> float:
+    def position(self, name: str) -> float:
         """Where a released cell stands in the submission; infinite if it is not there."""
         return min((cell.at for cell in self.cells.get(name, ())), default=float("inf"))
 
@@ -151,8 +139,8 @@ class Matched:
 def match(release: Sequence[NotebookNode], cells: Sequence[Handed]) -> Matched:
     """Find out which cell is which.
 
-    A cell is known by nbgrader's mark; where that is lost, by its id or its source. The answer to a task is also
-    known by the function that it defines, as far as the task's own cell does not define it.
+    A cell is known by nbgrader's mark; where that is lost, by its id or its source. The answer to a task is also known
+    by the function that it defines, as far as the task's own cell does not define it.
     """
     released = {grade_id(cell): cell for cell in release if grade_id(cell)}
     texts = {_bare_released(cell.source) for cell in release}
@@ -227,8 +215,8 @@ def _find_answers(release: Sequence[NotebookNode], result: Matched) -> None:
             joined = sorted([*((part.at, part.text) for part in parts), (student_cell.at, text)])
             result.unmarked_answers[cell_name] = student_cell, "\n\n".join(part for _, part in joined)
             outside.append((cell_name, student_cell))
-    for cell_name, name, places in doubtful:
-        where = ", ".join(student_cell.words for student_cell in places[:3])
+    for cell_name, name, doubtful_cells in doubtful:
+        where = ", ".join(student_cell.words for student_cell in doubtful_cells[:3])
         result.remarks.append(
             f"The cell of {task_id(cell_name)} is not filled in, and several others define `{name}`: {where}. "
             "Copy the one that counts into the cell of the answer."
@@ -286,8 +274,8 @@ def _candidates(
 
     A definition between the task's own cell and its check is what a kernel hands to the check.
     """
-    until = result.place(check)
-    since = result.place(cell_name) if result.place(cell_name) < until else -1.0
+    until = result.position(check)
+    since = result.position(cell_name) if result.position(cell_name) < until else -1.0
     here: dict[Handed, tuple[str, list[str]]] = {}
     for cell, mark, part in homes:
         if name in part.defines and mark != cell_name:
@@ -314,12 +302,8 @@ class LooseCells:
         return bool(self._parts)
 
     def for_answer(self, text: str, known: frozenset[str], until: float) -> tuple[str, dict[str, Handed]]:
-        """An answer with what it needs of these cells before it, and which names were taken from which cells.
-
-        ``known`` are the names that there are without it; ``until`` is where the answer's check stands: what comes
-        after it was not there when it was checked.
-        """
-        have, todo, taken = set(known), [text], set[int]()
+        """An answer with what it needs of these cells before it, and which names were taken from which cells."""
+        have, todo, copied_parts = set(known), [text], set[int]()
         names: dict[str, Handed] = {}
         while todo:
             want = needed(todo.pop()) - have
@@ -328,29 +312,26 @@ class LooseCells:
                 homes = self._homes.get(name, [])
                 for at in [at for at in homes if self._parts[at][0].at <= until] or homes:
                     names[name] = self._parts[at][0]
-                    if at not in taken:
-                        taken.add(at)
+                    if at not in copied_parts:
+                        copied_parts.add(at)
                         todo.append(self._parts[at][1].text)
-        more = "\n".join(self._parts[at][1].text for at in sorted(taken))
-        return (_before(text, more), names) if taken else (text, {})
+        more = "\n".join(self._parts[at][1].text for at in sorted(copied_parts))
+        return (_before(text, more), names) if copied_parts else (text, {})
 
 
 def _before(text: str, more: str) -> str:
     """Lines put before a cell's own, behind a magic that has to stand first."""
     if text.lstrip().startswith("%%"):
-        first, _, rest = text.lstrip().partition("\n")
-        return f"{first}\n{more}\n\n{rest}"
+        first, _, remaining = text.lstrip().partition("\n")
+        return f"{first}\n{more}\n\n{remaining}"
     return f"{more}\n\n{text}"
 
 
 def spread(names: Mapping[str, Mapping[str, Handed]]) -> Iterator[str]:
-    """Sentences about names that were copied into answers, one for each cell that they stand in.
-
-    For each answer, by its grade_id, ``names`` has the names and their cells.
-    """
+    """Sentences about names that were copied into answers, one for each cell that they stand in."""
     by_cell: dict[Handed, tuple[dict[str, None], dict[str, None]]] = {}
-    for cell_name, taken in names.items():
-        for name, cell in taken.items():
+    for cell_name, cell_by_name in names.items():
+        for name, cell in cell_by_name.items():
             used_names, tasks = by_cell.setdefault(cell, ({}, {}))
             used_names[f"`{name[:40]}`"], tasks[task_id(cell_name)] = None, None
     for cell, (used_names, tasks) in sorted(by_cell.items(), key=lambda item: item[0].at):

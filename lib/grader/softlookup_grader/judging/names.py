@@ -44,13 +44,13 @@ class Leaning:
     def on(self, task: Task) -> tuple[str, ...]:
         """Ids of the earlier tasks whose functions the answer to a task calls."""
         cell_name = task.slug
-        seen, todo = {cell_name}, [cell_name]
+        visited_cells, todo = {cell_name}, [cell_name]
         used: set[str] = set()
         while todo:
             names = self._cells.get(todo.pop(), _NO_NAMES)[1]
             used |= names
-            more = {self._homes[name] for name in names if name in self._homes} - seen
-            seen |= more
+            more = {self._homes[name] for name in names if name in self._homes} - visited_cells
+            visited_cells |= more
             todo += sorted(more)
         inside, _ = self._cells.get(cell_name, _NO_NAMES)
         return tuple(earlier.id for earlier in task.earlier if earlier.name in used and earlier.name not in inside)
@@ -89,17 +89,11 @@ def without_magics(source: str) -> str:
 
 @dataclass(frozen=True)
 class CellStatement:
-    """A statement at the top of a cell.
-
-    Attributes:
-        text: Its source.
-        defines: The global names that it gives something to.
-        callable: Whether that may be a function or a class, not the result of an expression.
-    """
+    """A statement at the top of a cell."""
 
     text: str
-    defines: frozenset[str]
-    callable: bool
+    defines: frozenset[str]  # the global names that it gives something to
+    callable: bool  # whether that may be a function or a class, not the result of an expression
 
 
 @_kept

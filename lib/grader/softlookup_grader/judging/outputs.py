@@ -27,43 +27,34 @@ BESIDES = 6_000
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def as_outputs(record: Iterable[Any], most: int = MAX_TEXT) -> list[NotebookNode]:
+def as_outputs(raw_outputs: Iterable[Any], most: int = MAX_TEXT) -> list[NotebookNode]:
     """Take what a submission says its cell gave (see ``outputs_and_cut``)."""
-    return outputs_and_cut(record, most)[0]
+    return outputs_and_cut(raw_outputs, most)[0]
 
 
-def outputs_and_cut(record: Iterable[Any], most: int) -> tuple[list[NotebookNode], int]:
+def outputs_and_cut(raw_outputs: Iterable[Any], most: int) -> tuple[list[NotebookNode], int]:
     """Take what a submission says its cell gave, and count what is left out.
 
     The sandbox keeps no more than that either; but it is the submission's own process that counts there.
-
-    Args:
-        record: Anything.
-        most: Characters of text and pictures that are kept of the cell. One exception is kept besides.
-
-    Returns:
-        Sound outputs of nbformat 4: printed text, exceptions, plain text and pictures. HTML, scripts and whatever else
-        is left out, since these pages are opened by those who give grades. Where something was cut, the last one says
-        so, and the second result how much.
     """
     outputs: list[NotebookNode] = []
-    left, cut = most + BESIDES, 0
-    for number, output in enumerate(record):
-        if number >= MAX_OUTPUTS:
+    remaining, cut = most + BESIDES, 0
+    for index, output in enumerate(raw_outputs):
+        if index >= MAX_OUTPUTS:
             cut += 1
             break
-        made = _output(output) if isinstance(output, dict) else None
-        if made is None:
+        node = _output(output) if isinstance(output, dict) else None
+        if node is None:
             continue
-        size = weight(made)
-        if size > left and made.output_type == "stream":
-            made.text, cut = made.text[:left], cut + size - left
-        elif size > left:
+        size = weight(node)
+        if size > remaining and node.output_type == "stream":
+            node.text, cut = node.text[:remaining], cut + size - remaining
+        elif size > remaining:
             cut += size
             continue
-        left -= weight(made)
-        if weight(made):
-            outputs.append(made)
+        remaining -= weight(node)
+        if weight(node):
+            outputs.append(node)
     if cut:  # the last of them gives way where there is no room
         message = f"... and {cut:,} characters more, which are not kept\n"
         outputs[MAX_OUTPUTS - 1 :] = [nbformat.v4.new_output("stream", name="stdout", text=message)]
@@ -80,81 +71,71 @@ def weight(output: NotebookNode) -> int:
 
 
 def _output(output: dict[str, Any]) -> NotebookNode | None:
-    kind = output.get("output_type")
-    if kind == "stream":
+    output_type = output.get("output_type")
+    if output_type == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
         return nbformat.v4.new_output("stream", name=name, text=clean(output.get("text")))
-    if kind == "error":
+    if output_type == "error":
         lines = output.get("traceback")
         trace = [clean(line, 500) for line in lines[:100]] if isinstance(lines, list) else []
         return nbformat.v4.new_output(
             "error", ename=clean(output.get("ename"), 200), evalue=clean(output.get("evalue"), 1000), traceback=trace
         )
-    if kind in ("execute_result", "display_data"):
+    if output_type in ("execute_result", "display_data"):
         data = _data(output.get("data"))
         return nbformat.v4.new_output("display_data", data) if data else None
     return None
 
 
-def _data(record: Any) -> dict[str, str]:
-    if not isinstance(record, dict):
+def _data(raw_data: Any) -> dict[str, str]:
+    if not isinstance(raw_data, dict):
         return {}
     data = {}
-    if isinstance(record.get("text/plain"), str):
-        data["text/plain"] = clean(record["text/plain"])
-    for kind in _PICTURES:
-        image = picture(kind, record.get(kind))
+    if isinstance(raw_data.get("text/plain"), str):
+        data["text/plain"] = clean(raw_data["text/plain"])
+    for mime_type in _PICTURES:
+        image = picture(mime_type, raw_data.get(mime_type))
         if image is not None:
-            data[kind] = image
+            data[mime_type] = image
     return data
 
 
-def picture(kind: Any, record: Any) -> str | None:
+def picture(mime_type: Any, encoded: Any) -> str | None:
     """Take a picture in base64, if it is one of this kind and not too large, and leave out what is written into it.
 
-    It comes encoded anew; None where it is refused, as are kinds other than "image/png" and "image/jpeg". ``record``
+    It comes encoded anew; None where it is refused, as are kinds other than "image/png" and "image/jpeg". ``encoded``
     may be anything.
     """
-    mark = _PICTURES.get(kind) if isinstance(kind, str) else None
-    if mark is None or not isinstance(record, str) or len(record) > MAX_PICTURE:
+    mark = _PICTURES.get(mime_type) if isinstance(mime_type, str) else None
+    if mark is None or not isinstance(encoded, str) or len(encoded) > MAX_PICTURE:
         return None
     try:
-        raw = base64.b64decode(record.replace("\n", ""), validate=True)
+        raw = base64.b64decode(encoded.replace("\n", ""), validate=True)
     except (binascii.Error, ValueError):
         return None
-    sound = stripped(raw) if raw.startswith(mark) else None
-    return base64.b64encode(sound).decode("ascii") if sound else None
+    clean_bytes = stripped(raw) if raw.startswith(mark) else None
+    return base64.b64encode(clean_bytes).decode("ascii") if clean_bytes else None
 
 
 def attached(cell: Mapping[str, Any], most: int = MAX_TOGETHER) -> tuple[dict[str, dict[str, str]], int]:
-    """Take the pictures that a text answer brings along: what a notebook calls the attachments of a cell.
-
-    Args:
-        cell: A cell of a file that may hold anything.
-        most: Characters of base64 that the pictures may have together.
-
-    Returns:
-        Name -> kind -> picture, of PNG and JPEG pictures that are what they say and not too large; and how many
-        attachments were left out.
-    """
-    record = cell.get("attachments")
-    if not isinstance(record, dict):
+    """Take the pictures that a text answer brings along: what a notebook calls the attachments of a cell."""
+    attachments = cell.get("attachments")
+    if not isinstance(attachments, dict):
         return {}, 0
     pictures: dict[str, dict[str, str]] = {}
-    left = most
-    for name, kinds in list(record.items())[:MAX_ATTACHED]:
+    remaining = most
+    for name, kinds in list(attachments.items())[:MAX_ATTACHED]:
         if isinstance(name, str) and name.isprintable() and len(name) <= MAX_NAME and isinstance(kinds, dict):
-            sound = {kind: image for kind, data in kinds.items() if (image := picture(kind, data)) is not None}
-            size = sum(map(len, sound.values()))
-            if sound and size <= left:
-                pictures[name] = sound
-                left -= size
-    return pictures, len(record) - len(pictures)
+            images = {
+                mime_type: image for mime_type, data in kinds.items() if (image := picture(mime_type, data)) is not None
+            }
+            size = sum(map(len, images.values()))
+            if images and size <= remaining:
+                pictures[name] = images
+                remaining -= size
+    return pictures, len(attachments) - len(pictures)
 
 
 def clean(text: Any, most: int = MAX_TEXT) -> str:
-    """Text without control characters, cut; signs for the direction of writing are shown as such.
-
-    What is no text becomes none.
-    """
+    """Text without control characters, cut; signs for the direction of writing are shown as such."""
     return visible(_CONTROL.sub("", text[:most])) if isinstance(text, str) else ""

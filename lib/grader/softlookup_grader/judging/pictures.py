@@ -18,10 +18,7 @@ _NOTES = set(range(0xE1, 0xF0)) - {0xEE} | {_COMMENT}
 
 
 def stripped(raw: bytes) -> bytes | None:
-    """Take a picture without what is written into it beside its points.
-
-    None if it is neither PNG nor JPEG, breaks off, or is too large to be shown.
-    """
+    """Take a picture without what is written into it beside its points."""
     if raw.startswith(PNG):
         return _png(raw)
     return _jpeg(raw) if raw.startswith(JPEG) else None
@@ -30,37 +27,37 @@ def stripped(raw: bytes) -> bytes | None:
 def _png(raw: bytes) -> bytes | None:
     chunks, at = [PNG], len(PNG)
     while at + 12 <= len(raw):
-        length, kind = struct.unpack_from(">I4s", raw, at)
+        length, chunk_type = struct.unpack_from(">I4s", raw, at)
         end = at + 12 + length
-        if end > len(raw) or (at == len(PNG)) != (kind == b"IHDR"):
+        if end > len(raw) or (at == len(PNG)) != (chunk_type == b"IHDR"):
             return None
-        if kind == b"IHDR" and (length != 13 or not _fits(*struct.unpack_from(">II", raw, at + 8))):
+        if chunk_type == b"IHDR" and (length != 13 or not _fits(*struct.unpack_from(">II", raw, at + 8))):
             return None
-        if kind in _PNG_KEPT:
+        if chunk_type in _PNG_KEPT:
             chunks.append(raw[at:end])
-        if kind == b"IEND":
+        if chunk_type == b"IEND":
             return b"".join(chunks)
         at = end
     return None
 
 
 def _jpeg(raw: bytes) -> bytes | None:
-    segments, at, seen = [raw[:2]], 2, False
+    segments, at, has_frame = [raw[:2]], 2, False
     while at + 4 <= len(raw) and raw[at] == 0xFF:
-        kind, length = raw[at + 1], int.from_bytes(raw[at + 2 : at + 4], "big")
+        marker, length = raw[at + 1], int.from_bytes(raw[at + 2 : at + 4], "big")
         end = at + 2 + length
-        if kind == _SCAN:
-            return b"".join([*segments, raw[at:]]) if seen else None
+        if marker == _SCAN:
+            return b"".join([*segments, raw[at:]]) if has_frame else None
         if length < 2 or end > len(raw):
             return None
-        if kind in _FRAMES:
-            if seen or length < 8:
+        if marker in _FRAMES:
+            if has_frame or length < 8:
                 return None
             height, width = struct.unpack_from(">HH", raw, at + 5)
             if not _fits(width, height):
                 return None
-            seen = True
-        if kind not in _NOTES:
+            has_frame = True
+        if marker not in _NOTES:
             segments.append(raw[at:end])
         at = end
     return None

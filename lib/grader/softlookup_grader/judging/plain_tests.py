@@ -21,17 +21,11 @@ from softlookup_grader.sandbox.session import Ran
 
 @dataclass(frozen=True)
 class Tested:
-    """What a test cell came to.
+    """What a test cell came to."""
 
-    Attributes:
-        share: The part of the points that it earns.
-        verdict: pass, partial, wrong or timeout.
-        message: What the student reads.
-    """
-
-    share: float
-    verdict: str
-    message: str = ""
+    fraction: float  # the part of the points that it earns
+    verdict: str  # pass, partial, wrong or timeout
+    message: str = ""  # what the student reads
 
 
 def plain_tests(release: NotebookNode) -> list[str]:
@@ -50,19 +44,18 @@ Hidden = tuple[tuple[str, str], ...]
 
 
 def hidden_tests(course: Course, assignment: str, release: str) -> Hidden:
-    """The test cells with what a release hides from students, as the gradebook holds them: those that differ from it.
-
-    ``release`` is the notebook as students got it, as JSON text.
-    """
+    """The test cells of the gradebook that differ from the release, since it hides something of them."""
     notebook = nbformat.reads(release, as_version=4)
     names = plain_tests(notebook)
     if not names:
         return ()
-    shown = {grade_id(cell): cell.source for cell in notebook.cells}
+    release_sources = {grade_id(cell): cell.source for cell in notebook.cells}
     with course.gradebook() as book:
         cells = book.find_notebook(assignment, assignment).source_cells
         return tuple(
-            (cell.name, cell.source) for cell in cells if cell.name in names and cell.source != shown[cell.name]
+            (cell.name, cell.source)
+            for cell in cells
+            if cell.name in names and cell.source != release_sources[cell.name]
         )
 
 
@@ -79,22 +72,17 @@ def about_plain_tests(course: Course, assignment: str) -> list[str]:
 
 
 def score_test(best: float, ran: Ran) -> Tested:
-    """Score a test cell as nbgrader does.
-
-    Args:
-        best: What the cell is worth.
-        ran: What running it came to, as the submission's process says it.
-    """
+    """Score a test cell as nbgrader does."""
     if ran.end is RunEnd.TIME:
         return Tested(0.0, "timeout", "The test ran out of time.")
     for output in ran.outputs:
-        kind = output.get("output_type") if isinstance(output, dict) else ""
-        if kind == "error":
+        output_type = output.get("output_type") if isinstance(output, dict) else ""
+        if output_type == "error":
             message = f"{clean(output.get('ename'), 200)}: {clean(output.get('evalue'), 1000)}"
             return Tested(0.0, "wrong", message.rstrip(": "))
-        if kind == "stream" and output.get("name") == "stderr":
+        if output_type == "stream" and output.get("name") == "stderr":
             return Tested(0.0, "wrong", "The test printed to stderr, which counts as a failure.")
-        if kind == "execute_result":
+        if output_type == "execute_result":
             data = output.get("data")
             return _share(best, clean(data.get("text/plain"), 100) if isinstance(data, dict) else "")
     return Tested(0.0, "wrong", ran.trouble) if ran.trouble else Tested(1.0, "pass")

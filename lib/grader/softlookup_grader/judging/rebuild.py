@@ -46,19 +46,12 @@ from softlookup_judge.data.variant import Variant, variant_of
 
 @dataclass(frozen=True)
 class ReleasedCheck:
-    """The check of a task, as the release holds it.
+    """The check of a task, as the release holds it."""
 
-    Attributes:
-        variant: What it asks for.
-        expression: What is handed to the check, as Python: the name of a function.
-        alone: Whether the cell holds nothing but the check.
-        others: The names of the functions of the notebook's other tasks.
-    """
-
-    variant: Variant
-    expression: str
-    alone: bool
-    others: tuple[str, ...]
+    variant: Variant  # what it asks for
+    expression: str  # what is handed to the check, as Python: the name of a function
+    alone: bool  # whether the cell holds nothing but the check
+    others: tuple[str, ...]  # the names of the functions of the notebook's other tasks
 
     @property
     def task(self) -> Task:
@@ -68,19 +61,12 @@ class ReleasedCheck:
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """A submission put into the release.
+    """A submission put into the release."""
 
-    Attributes:
-        notebook: The notebook to grade: the release, with solutions taken over and no outputs.
-        remarks: What was left out or put back, sentences.
-        untouched: grade_ids of the solution cells that are as released.
-        answers: By grade_id, the source of each other solution cell as it was handed in.
-    """
-
-    notebook: NotebookNode
-    remarks: tuple[str, ...]
-    untouched: frozenset[str]
-    answers: Mapping[str, str]
+    notebook: NotebookNode  # the notebook to grade: the release, with solutions taken over and no outputs
+    remarks: tuple[str, ...]  # what was left out or put back, sentences
+    untouched: frozenset[str]  # grade_ids of the solution cells that are as released
+    answers: Mapping[str, str]  # by grade_id, the source of each other solution cell as it was handed in
 
 
 def released_check(cell: NotebookNode, catalogue: Catalogue) -> ReleasedCheck | None:
@@ -99,21 +85,17 @@ def released_check(cell: NotebookNode, catalogue: Catalogue) -> ReleasedCheck | 
                 task = catalogue.task(str(argument))
             except UnknownTask:
                 continue
-            number = numbers[0] if numbers else 0
-            if type(number) is int and 0 <= number < len(task.variants):
+            variant_number = numbers[0] if numbers else 0
+            if type(variant_number) is int and 0 <= variant_number < len(task.variants):
                 expression = ast.unparse(node.args[1]) if len(node.args) > 1 else task.name
                 alone = len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) and tree.body[0].value is node
                 others = tuple(other.name for other in catalogue.others(task))
-                return ReleasedCheck(variant_of(task, number), expression, alone, others)
+                return ReleasedCheck(variant_of(task, variant_number), expression, alone, others)
     return None
 
 
 def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
-    """Put a submission's solutions into the release: what of a notebook counts is decided here, and nowhere else.
-
-    It gives what is graded, and what was left out. BadNotebook if the file, whose name is for messages, is no notebook,
-    or not that of this assignment.
-    """
+    """Put a submission's solutions into the release: what of a notebook counts is decided here, and nowhere else."""
     cells = cells_in(raw, name)
     notebook = _copy(release)
     remarks: list[str] = []
@@ -123,43 +105,45 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
     matched = match(release.cells, handed_in(cells))
     _require_answers(notebook, matched, cells, name)
     untouched, answers, gone, changed = set(), dict[str, str](), [], []
-    left = list(matched.loose)
+    loose_cells = list(matched.loose)
     for cell in notebook.cells:
         cell_name = grade_id(cell)
         handed = matched.cells.get(cell_name, [])
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
         if is_solution(cell):
-            taken, sentences = _chosen(cell, handed, matched.unmarked_answers.get(cell_name))
+            answer_text, sentences = _chosen(cell, handed, matched.unmarked_answers.get(cell_name))
             remarks += sentences
-            left += [student_cell for student_cell in handed if student_cell.code and student_cell.text not in taken]
-            if same_source(taken, cell.source, cell.cell_type == "code"):
+            loose_cells += [
+                student_cell for student_cell in handed if student_cell.code and student_cell.text not in answer_text
+            ]
+            if same_source(answer_text, cell.source, cell.cell_type == "code"):
                 untouched.add(cell_name)
                 continue
-            answers[cell_name] = taken
+            answers[cell_name] = answer_text
             if cell.cell_type == "markdown":
-                remarks += _with_pictures(cell, taken, handed)
-                taken, changed_text = safe_markdown(taken, cell.get("attachments", {}))
+                remarks += _with_pictures(cell, answer_text, handed)
+                answer_text, changed_text = safe_markdown(answer_text, cell.get("attachments", {}))
                 if changed_text:
                     remarks.append(
                         f"The answer to {task_id(cell_name)} held {NOT_SHOWN}: they stand there as plain text."
                     )
-            elif clash := CONFLICT.search(taken):
-                line = taken.count("\n", 0, clash.start()) + 1
+            elif clash := CONFLICT.search(answer_text):
+                line = answer_text.count("\n", 0, clash.start()) + 1
                 remarks.append(
                     f"The cell of {task_id(cell_name)} holds the marks of a Git merge (line {line}): keep one of "
                     "the two versions, and delete the lines with <<<<<<<, ======= and >>>>>>>."
                 )
-            cell.source = taken
+            cell.source = answer_text
         elif cell_name and not handed and is_graded(cell):
             gone.append(task_id(cell_name))
         elif cell_name and cell.cell_type == "code":
             other = [student_cell for student_cell in handed if not same_source(student_cell.text, cell.source)]
-            left += other
+            loose_cells += other
             if other:
                 changed.append((cell, cell_name))
     remarks += matched.remarks
-    along = _along(notebook, matched, LooseCells(left))
+    along = _along(notebook, matched, LooseCells(loose_cells))
     remarks += spread(along)
     if gone:
         remarks.append(f"The check cell of {', '.join(gone)} was missing; the released one was used.")
@@ -173,17 +157,14 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
         many = "1 cell that is not in the released notebook was" if len(strange) == 1 else many
         which = ", ".join([student_cell.words for student_cell in strange[:3]] + ["..."] * (len(strange) > 3))
         remarks.append(f"{many} left out: {which}. What an answer needs belongs in its cell.")
-    places = [matched.place(grade_id(cell)) for cell in release.cells if grade_id(cell) in matched.cells]
-    if places != sorted(places):
+    positions = [matched.position(grade_id(cell)) for cell in release.cells if grade_id(cell) in matched.cells]
+    if positions != sorted(positions):
         remarks.append("Cells stand in another order than in the released notebook; that one's order was used.")
     return Rebuilt(notebook, tuple(remarks), frozenset(untouched), answers)
 
 
 def _require_answers(notebook: NotebookNode, matched: Matched, cells: Sequence[dict[str, Any]], name: str) -> None:
-    """Hold that a file holds answers to this assignment: zero points for another one's would tell nobody what is wrong.
-
-    BadNotebook if it does not.
-    """
+    """Refuse a file without answers to this assignment: zero points would tell nobody what is wrong."""
     answer_names = [grade_id(cell) for cell in notebook.cells if is_solution(cell)]
     if not answer_names:
         return
@@ -193,8 +174,8 @@ def _require_answers(notebook: NotebookNode, matched: Matched, cells: Sequence[d
     if marks and chapter_number not in marks:
         other = marks.most_common(1)[0][0]
         chapter = CHAPTERS.get(int(other), "").rpartition(".ch")[2]
-        named = f"assignment {chapter}" if chapter else f"chapter {other}"
-        raise BadNotebook(f"{name} is the notebook of {named}: hand in that of this assignment")
+        other_assignment = f"assignment {chapter}" if chapter else f"chapter {other}"
+        raise BadNotebook(f"{name} is the notebook of {other_assignment}: hand in that of this assignment")
     if not matched.unmarked_answers and not any(name in matched.cells for name in answer_names):
         raise BadNotebook(
             f"{name} has no answer cell of this assignment: put the answers into the notebook that was handed out, and "
@@ -212,7 +193,7 @@ def _along(notebook: NotebookNode, matched: Matched, pool: LooseCells) -> dict[s
     for cell in code:
         cell_name = grade_id(cell)
         if is_solution(cell) and len(cell.source) <= MAX_SOURCE:
-            text, names = pool.for_answer(cell.source, known, matched.place(f"{cell_name}-check"))
+            text, names = pool.for_answer(cell.source, known, matched.position(f"{cell_name}-check"))
             if names and len(text) <= MAX_SOURCE:
                 cell.source, copied_names[cell_name] = text, names
     return copied_names
@@ -253,17 +234,17 @@ def _chosen(
     if "\x00" in text:
         remarks.append(f"The cell of {task} holds a null character; it counts as not filled in.")
         return cell.source, remarks
-    taken = same if unmarked_answer is None else unmarked_answer[0]
-    if taken is not None and (half := half_character(taken.content)):
+    source_cell = same if unmarked_answer is None else unmarked_answer[0]
+    if source_cell is not None and (half := half_character(source_cell.content)):
         says = f"holds the character {half}, which is half of a surrogate pair and no text"
         remarks.append(f"The cell of {task} {says}: it was read as a question mark; delete it.")
     return text, remarks
 
 
-def _with_pictures(cell: NotebookNode, taken: str, handed: Sequence[Handed]) -> list[str]:
+def _with_pictures(cell: NotebookNode, answer_text: str, handed: Sequence[Handed]) -> list[str]:
     """Put the pictures of a text answer into its cell, and say what was left out."""
     pictures, left_out = attached(
-        next((student_cell.content for student_cell in reversed(handed) if student_cell.text == taken), {})
+        next((student_cell.content for student_cell in reversed(handed) if student_cell.text == answer_text), {})
     )
     if pictures:
         cell.attachments = NotebookNode({name: NotebookNode(kinds) for name, kinds in pictures.items()})

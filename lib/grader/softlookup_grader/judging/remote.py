@@ -26,26 +26,15 @@ _OWN_S = 2.0
 
 @dataclass(frozen=True)
 class Before:
-    """An earlier task of the same submission.
+    """An earlier task of the same submission."""
 
-    Attributes:
-        check: Its check, as the release holds it.
-        failed: Whether it has not passed; it has failed as well if it was not reached.
-        answers: Whether its function may be asked again; not where it was stopped, or ended its process.
-    """
-
-    check: ReleasedCheck
-    failed: bool
-    answers: bool
+    check: ReleasedCheck  # its check, as the release holds it
+    failed: bool  # whether it has not passed; it has failed as well if it was not reached
+    answers: bool  # whether its function may be asked again; not where it was stopped, or ended its process
 
 
 class Remote:
-    """A student whose answers come from the sandbox, by the submission's process, which holds the answer to a task.
-
-    ``earlier`` finds the earlier tasks whose functions the answer calls, by id; ``seconds`` is how long all answers
-    together may take; ``known`` is what the notebook asks for in each task, by id: one process computes all that is
-    lent in it.
-    """
+    """A student whose answers come from the sandbox, by the submission's process, which holds the answer to a task."""
 
     def __init__(
         self,
@@ -64,8 +53,8 @@ class Remote:
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
         """Answer each case in turn; functions of failed tasks are computed by the judge meanwhile.
 
-        OutOfTime if it takes too long. Where functions are lent, what is missing then are failures instead: no answer
-        earns less because it was asked once more.
+        Where functions are lent, what is missing then are failures instead: no answer earns less because it was asked
+        once more.
         """
         self._rounds = []
         for name in lent:
@@ -73,15 +62,17 @@ class Remote:
         # All at once, which saves waiting; where functions are lent, one by one: what may be asked of them depends.
         for some in [[case] for case in cases] if lent else [cases]:
             self._rounds.append((some[0], []))
-            begun = time.monotonic()
+            start_s = time.monotonic()
             try:
-                answers = self.session.ask(some, results, lent, self._sound, begun + self.left, self._owns, self._note)
+                answers = self.session.ask(
+                    some, results, lent, self._sound, start_s + self.left, self._owns, self._note
+                )
             except OutOfTime:
                 if not lent:
                     raise
                 answers = [Answer(failure=Failure("raised", "The time was over before it was asked this."))]
             finally:
-                self.left -= _took(begun, self.session)
+                self.left -= _took(start_s, self.session)
             yield from answers
 
     def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
@@ -92,8 +83,8 @@ class Remote:
     def differed(self, at: int) -> bool:
         """Whether a lent function gave something else than the student's own would have, in one case.
 
-        The student's own functions are asked afterwards, as any answer is: what they say is no more to be believed
-        than an answer, but they cannot see what they are compared with.
+        The student's own functions are asked afterwards, as any answer is: what they say is no more to be believed than
+        an answer, but they cannot see what they are compared with.
         """
         case, calls = self._rounds[at]
         try:
@@ -105,18 +96,18 @@ class Remote:
         self,
         name: str,
         args: Sequence[Any],
-        named: Mapping[str, Any],
+        keywords: Mapping[str, Any],
         upstream: Sequence[np.ndarray] | None,
         result: Any,
     ) -> None:
         """Take note of a lent call."""
         variant = self._earlier()[name].check.variant
-        self._rounds[-1][1].append(Call(variant, args, result, named, upstream[0] if upstream else None))
+        self._rounds[-1][1].append(Call(variant, args, result, keywords, upstream[0] if upstream else None))
 
     def _sound(
-        self, name: str, args: Sequence[Any], named: Mapping[str, Any], upstream: Sequence[np.ndarray] | None = None
+        self, name: str, args: Sequence[Any], keywords: Mapping[str, Any], upstream: Sequence[np.ndarray] | None = None
     ) -> Any:
-        return sound(self._variant(name), args, named, upstream)
+        return sound(self._variant(name), args, keywords, upstream)
 
     def _owns(self, name: str) -> Own:
         return owns(self._variant(name))
@@ -129,28 +120,24 @@ class Remote:
         task = call.variant.task
         earlier = self._earlier()[task.id]
         question = call.question(case.frame)
-        left = min(_OWN_S, self.left_for_own)
-        if not earlier.answers or task.id in self._silent or question is None or left <= 0:
+        remaining_s = min(_OWN_S, self.left_for_own)
+        if not earlier.answers or task.id in self._silent or question is None or remaining_s <= 0:
             return True
         if not self.session.check("", about(earlier.check)).callable:
             return True
-        begun = time.monotonic()
+        start_s = time.monotonic()
         try:
-            answer = self.session.ask([question[0]], len(task.returns), (), self._sound, begun + left)[0]
+            answer = self.session.ask([question[0]], len(task.returns), (), self._sound, start_s + remaining_s)[0]
         except OutOfTime:
             self._silent.add(task.id)
             return True
         finally:
-            self.left_for_own -= _took(begun, self.session)
+            self.left_for_own -= _took(start_s, self.session)
         return differs(question[0], answer, question[1])
 
 
 class RemoteApart:
-    """A parallel program in the sandbox, which answers in new processes alone (see ``protocols.StudentApart``).
-
-    ``anew`` begins a new process of the submission, in which its cells are run up to the check, and ends it. All
-    answers together may take so many seconds; decoys have half of it besides.
-    """
+    """A parallel program in the sandbox, which answers in new processes alone (see ``protocols.StudentApart``)."""
 
     def __init__(
         self, worlds: WorldsApart, anew: Callable[[], AbstractContextManager[SubmissionSession]], seconds: float
@@ -202,13 +189,13 @@ class _InProcess:
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
         """Answer questions, where decoys have a time of their own; OutOfTime if it takes too long."""
-        student, begun = self._student, time.monotonic()
+        student, start_s = self._student, time.monotonic()
         decoys = sum(case.part == DECOY for case in cases) / max(len(cases), 1)
         most = (student.left if decoys < 1 else 0.0) + (student.left_for_decoys if decoys else 0.0)
         try:
-            yield from self._session.ask(cases, results, (), _none_lent, begun + most)
+            yield from self._session.ask(cases, results, (), _none_lent, start_s + most)
         finally:
-            took = _took(begun, self._session)
+            took = _took(start_s, self._session)
             student.left -= took * (1 - decoys)
             student.left_for_decoys = max(0.0, student.left_for_decoys - took * decoys)
 
@@ -219,9 +206,9 @@ def _none_lent(*_: Any) -> Any:
     raise AssertionError("nothing is lent to ranks")
 
 
-def _took(begun: float, session: SubmissionSession) -> float:
+def _took(start_s: float, session: SubmissionSession) -> float:
     """Seconds of a request: neither the judge's own work is the student's time, nor a wait for a processor."""
-    return time.monotonic() - begun - session.watch.waited
+    return time.monotonic() - start_s - session.watch.waited
 
 
 def about(check: ReleasedCheck) -> dict[str, Any]:

@@ -50,17 +50,7 @@ _ROUNDS = 4
 
 
 class Assignment:
-    """What is asked of every submission to one assignment.
-
-    CourseError if the release is no notebook, or the course's own tasks cannot be used.
-
-    Attributes:
-        release: The notebook that students got.
-        catalogue: The tasks that it may ask.
-        checks: What each graded cell asks for, by its grade id.
-        plain: The grade ids of test cells that are nbgrader's own.
-        hidden: The whole source of cells with hidden tests.
-    """
+    """What is asked of every submission to one assignment."""
 
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
@@ -79,15 +69,7 @@ class Assignment:
 
 
 class SubmissionRun:
-    """One submission on its way through the sandbox.
-
-    Args:
-        assignment: What is asked.
-        sandbox: Where it runs.
-        rebuilt: The submission.
-        checks: What its graded cells ask for.
-        witness: Told the result of each task, with everything in it.
-    """
+    """One submission on its way through the sandbox."""
 
     def __init__(
         self,
@@ -189,8 +171,8 @@ class SubmissionRun:
         """
         self._ask_parallel(WorldsApart.ask_worlds, list(self._parallel))
         for rank in range(max((student.worlds.ranks for student in self._parallel.values()), default=0)):
-            places = [at for at, student in self._parallel.items() if student.worlds.has_rank(rank)]
-            self._ask_parallel(partial(WorldsApart.ask_rank, rank=rank), places)
+            positions = [at for at, student in self._parallel.items() if student.worlds.has_rank(rank)]
+            self._ask_parallel(partial(WorldsApart.ask_rank, rank=rank), positions)
         for at, student in sorted(self._parallel.items()):
             check = self._check_at(at)
             try:
@@ -221,7 +203,7 @@ class SubmissionRun:
                     self._parallel.pop(at, None)
                 else:  # not the submission's doing
                     self.sandbox.renew()
-                waiting = [place for place in waiting if place in self._parallel]
+                waiting = [position for position in waiting if position in self._parallel]
 
     def _run_again(self, session: SubmissionSession, at: int, cell: NotebookNode) -> None:
         """Run a cell in a process that judges parallel programs; one that was stopped is stopped earlier now."""
@@ -265,7 +247,7 @@ class SubmissionRun:
 
     def _judge(self, name: str, check: ReleasedCheck, result_of: Callable[[], CheckResult | None]) -> None:
         """Judge a task, and record its result if there is one yet."""
-        begun = time.monotonic()
+        start_s = time.monotonic()
         try:
             result = result_of()
             if result is not None:
@@ -275,7 +257,7 @@ class SubmissionRun:
         except Exception as error:  # no answer costs more than its own verdict; a person gives the points
             self.failed_on[name] = our_mistake(error)
             self.remarks.append(_log_failure(check.task, error))
-        self._took(name, time.monotonic() - begun)
+        self._took(name, time.monotonic() - start_s)
 
     def _took(self, name: str, seconds: float) -> None:
         self.seconds[name] = max(seconds, self.seconds.get(name, 0.0))
@@ -296,8 +278,8 @@ class SubmissionRun:
         if check_input.shortcut is not None and check_input.shortcut in check.task.barred:
             return used_shortcut(variant, check_input.shortcut)
         if any(case.world for case in self.assignment.questions(check).cases):
-            drawn, count = self.assignment.questions(check), len(variant.task.returns) - 1
-            worlds = WorldsApart([*zip(drawn.cases, drawn.rights, strict=True)], count)
+            task_questions, count = self.assignment.questions(check), len(variant.task.returns) - 1
+            worlds = WorldsApart([*zip(task_questions.cases, task_questions.rights, strict=True)], count)
             self._parallel[at] = RemoteApart(worlds, partial(self._anew, at, check), self.limits.answer_s)
             return None
         before = partial(self._before, check)
@@ -305,9 +287,9 @@ class SubmissionRun:
 
     def _result(self, check: ReleasedCheck, student: Student) -> CheckResult:
         """What a student's answers come to."""
-        drawn, copied = self.assignment.questions(check), partial(self._copied, check)
+        task_questions, copied = self.assignment.questions(check), partial(self._copied, check)
         try:
-            return judge(check.variant, student, task_questions=drawn, reveals=False, copied=copied)
+            return judge(check.variant, student, task_questions=task_questions, reveals=False, copied=copied)
         except OutOfTime:
             return too_slow(check.variant, self.limits.answer_s)
 
@@ -383,8 +365,8 @@ class SubmissionRun:
         for output in self.outputs.get(answer_at, []):
             if output.output_type == "error":
                 why = f"its cell ended with {output.ename}: {output.evalue[:200]}"
-        record = f"There was no function `{check.task.name}` to check: {why}."
-        return no_points(check.variant, "error", record)
+        message = f"There was no function `{check.task.name}` to check: {why}."
+        return no_points(check.variant, "error", message)
 
 
 def _log_failure(task: Task, error: Exception) -> str:

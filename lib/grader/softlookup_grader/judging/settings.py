@@ -15,13 +15,7 @@ from softlookup_judge.data.own import BAKED, FOLDER
 def settings_for(
     course: Course, assignment: str, seed: int = 0, sandbox: str = "bubblewrap", limits: Limits | None = None
 ) -> RunSettings:
-    """Read what an assignment of a course asks of every submission.
-
-    ``seed`` draws the inputs of all questions; ``sandbox`` is "bubblewrap", or "none" for code that one trusts;
-    ``limits`` is what a submission may use, the usual ones if None. CourseError if the gradebook does not know the
-    assignment, the release cannot be read, or it asks tasks that are not described any more; OwnTasksError if the
-    course's own tasks cannot be used as they are.
-    """
+    """Read what an assignment of a course asks of every submission."""
     course.require(assignment)
     release = release_text(course, assignment)
     return RunSettings(

@@ -27,11 +27,6 @@ class ZygotePool:
     One zygote serves all assignments whose releases are named, and is begun for the first of them. Any other, and an
     assignment with a given cell that imports parts of the library, has a zygote of its own: submissions to the others
     must not find them.
-
-    Args:
-        releases: The texts of the releases that will be graded; what is no notebook is left out.
-        course: The course's folder, whose own tasks they may ask; None where no releases are named.
-        start: Starts zygotes; None takes ``Zygote.start``.
     """
 
     def __init__(
@@ -99,10 +94,7 @@ def catalogue_for(settings: RunSettings) -> Catalogue:
 
 
 def asked_by(release: NotebookNode, catalogue: Catalogue) -> dict[str, ReleasedCheck | None]:
-    """What each graded cell of a release asks for, by its grade id.
-
-    CourseError if the course's own tasks cannot be used as they are.
-    """
+    """What each graded cell of a release asks for, by its grade id."""
     try:
         return {grade_id(cell): released_check(cell, catalogue) for cell in release.cells if is_graded(cell)}
     except OwnTasksError as error:
@@ -120,10 +112,7 @@ def begin_zygote(
     catalogue: Catalogue,
     start: Callable[..., Zygote] | None = None,
 ) -> Zygote:
-    """Start what the submissions of some assignments are forked from; it is not waited for.
-
-    SandboxError if there is nothing here to start it in.
-    """
+    """Start what the submissions of some assignments are forked from; it is not waited for."""
     checks = [check for release in releases for check in asked_by(release, catalogue).values()]
     tasks = [check.task for check in checks if check is not None]
     hidden = {name for task in tasks for name in task.forbids}

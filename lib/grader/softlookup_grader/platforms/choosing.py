@@ -34,19 +34,12 @@ _KINDS = (
 
 @dataclass(frozen=True)
 class Chosen:
-    """The notebook of one person, or why there is none.
+    """The notebook of one person, or why there is none."""
 
-    Attributes:
-        item: The file; None if there is none.
-        content: Its bytes.
-        why: Why there is none, one clause.
-        missed: Which other notebooks could not be read, and why, clauses; empty if all could.
-    """
-
-    item: ArrivedFile | None = None
-    content: bytes = b""
-    why: str = ""
-    missed: str = ""
+    item: ArrivedFile | None = None  # the file; None if there is none
+    content: bytes = b""  # its bytes
+    why: str = ""  # why there is none, one clause
+    missed: str = ""  # which other notebooks could not be read, and why, clauses; empty if all could
 
 
 class _Another(BadNotebook):
@@ -76,16 +69,7 @@ class Chooser:
     """Finds notebooks of one assignment."""
 
     def __init__(self, course: Course, assignment: str, limits: ReadLimits | None = None) -> None:
-        """Look at the releases.
-
-        Args:
-            course: The course's folder.
-            assignment: Name of the assignment.
-            limits: How much is read of what comes in for one person; None takes the usual ones.
-
-        Raises:
-            CourseError: If the assignment was not released.
-        """
+        """Look at the releases."""
         self._course, self._assignment, self._limits = course, assignment, limits or ReadLimits()
         path = course.notebook("release", ".", assignment)
         if not path.is_file():
@@ -138,13 +122,10 @@ class Chooser:
         return notebooks, problems
 
     def _require(self, name: str, content: bytes) -> None:
-        """Hold that a file is a notebook of the assignment.
-
-        Else it is a BadNotebook whose message is a clause on what it is.
-        """
-        kind = next((says for begins, says in _KINDS if begins.match(content)), "")
-        if kind:
-            raise BadNotebook(f"{name} {kind}")
+        """Hold that a file is a notebook of the assignment."""
+        file_description = next((says for begins, says in _KINDS if begins.match(content)), "")
+        if file_description:
+            raise BadNotebook(f"{name} {file_description}")
         if not content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and ".ipynb" not in name.casefold():
             raise BadNotebook(f"{name} is not a notebook")
         cells = cells_in(content, name)
@@ -169,16 +150,16 @@ class Chooser:
         different: dict[str, ArrivedFile] = {}
         blank: list[ArrivedFile] = []
         for item in notebooks:
-            made = rebuild(release, item.read(), item.name)
-            if not _answered(made.notebook, made.untouched):
+            result = rebuild(release, item.read(), item.name)
+            if not _answered(result.notebook, result.untouched):
                 blank.append(item)
             else:
-                different.setdefault(_answers_of(made.notebook), item)
+                different.setdefault(_answers_of(result.notebook), item)
         if len(different) > 1:
-            shown = " and ".join(one_line(item.path, 120) for item in islice(different.values(), 3))
+            paths = " and ".join(one_line(item.path, 120) for item in islice(different.values(), 3))
             more = f" and {len(different) - 3} more" if len(different) > 3 else ""
             return Chosen(
-                why=f"{shown}{more} are different notebooks of this assignment: ask which counts, and put it into "
+                why=f"{paths}{more} are different notebooks of this assignment: ask which counts, and put it into "
                 f"submitted/{one_line(student)}/{self._assignment}/{self._assignment}.ipynb"
             )
         item = next(iter(different.values()), blank[0] if blank else notebooks[0])

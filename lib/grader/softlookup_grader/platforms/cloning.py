@@ -45,17 +45,11 @@ _SECRET = re.compile(r"(?<=//)[^/@\s]+@")
 
 @dataclass(frozen=True)
 class Clone:
-    """What a row of a table of addresses came to.
+    """What a row of a table of addresses came to."""
 
-    Attributes:
-        owner: Whose it is.
-        items: The files of the repository.
-        why: Why there are none, one clause.
-    """
-
-    owner: Owner
-    items: Sequence[ArrivedFile] = ()
-    why: str = ""
+    owner: Owner  # whose it is
+    items: Sequence[ArrivedFile] = ()  # the files of the repository
+    why: str = ""  # why there are none, one clause
 
 
 def takes_addresses(table: Table) -> int | None:
@@ -68,10 +62,7 @@ def takes_addresses(table: Table) -> int | None:
 
 
 def clones(table: Table, address: int, people: Sequence[Person], ids: str | None, folder: Path) -> list[Clone]:
-    """Clone all repositories of a table, a column for the student and one for the address, into a folder.
-
-    ``ids`` is the title of the column of students, if it is not a usual one. CourseError if there is none.
-    """
+    """Clone all repositories of a table, a column for the student and one for the address, into a folder."""
     known = by_key(people)
     keys = [table.mean(table.column(ids), "student")] if ids else table.take_ids(STUDENT_COLUMNS, known)
     if not keys:
@@ -80,17 +71,17 @@ def clones(table: Table, address: int, people: Sequence[Person], ids: str | None
         )
 
     def cloned(numbered: tuple[int, list[str]]) -> Clone:
-        number, row = numbered
-        shown = next((row[at].strip() for at in keys if row[at].strip()), f"row {number + 1}")
+        row_number, row = numbered
+        row_name = next((row[at].strip() for at in keys if row[at].strip()), f"row {row_number + 1}")
         students = sorted({known[key].student for at in keys if (key := key_of(row[at])) in known})
         where = row[address].strip()
         if len(students) != 1:
             fits = " and ".join(map(one_line, students)) or "nobody"
-            return Clone(Owner(shown, why=f"this row of the table of repositories fits {fits} in the class list"))
-        owner = Owner(shown, students[0])
+            return Clone(Owner(row_name, why=f"this row of the table of repositories fits {fits} in the class list"))
+        owner = Owner(row_name, students[0])
         if not where:
             return Clone(owner, why="the table of repositories has no address")
-        target = folder / str(number)
+        target = folder / str(row_number)
         why = address_trouble(where) or _clone(where, target)
         where = without_secret(where)
         return Clone(owner, why=f"{where} {why}") if why else Clone(owner, _files(target, where))

@@ -12,16 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from softlookup_command.plain_text import one_line
-from softlookup_grader.course.collected import (
-    COLLECTED,
-    UNREADABLE,
-    Arrival,
-    Arrivals,
-    Summary,
-    arrivals,
-    keep,
-    summary,
-)
+from softlookup_grader.course.arrived import COLLECTED, UNREADABLE, Arrival, Arrivals, arrivals
+from softlookup_grader.course.collected import Summary, keep, summary
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.inbox import STAMP, read_submission
 from softlookup_grader.data.disk import atomic_write
@@ -36,17 +28,11 @@ from softlookup_grader.platforms.worksheet import class_list
 
 @dataclass
 class Collected:
-    """What collecting came to.
+    """What collecting came to."""
 
-    Attributes:
-        understood: How each table was read, one line each.
-        notes: What else is to be said, sentences.
-        summary: Who of the class is in.
-    """
-
-    understood: list[str]
-    notes: list[str]
-    summary: Summary
+    understood: list[str]  # how each table was read, one line each
+    notes: list[str]  # what else is to be said, sentences
+    summary: Summary  # who of the class is in
 
 
 def collect(
@@ -56,20 +42,7 @@ def collect(
     ways: Ways | None = None,
     limits: ReadLimits | None = None,
 ) -> Collected:
-    """Collect an assignment's notebooks into ``submitted/``, and keep who is in.
-
-    Args:
-        course: The course's folder.
-        assignment: Name of the assignment.
-        what: Zips of a platform, folders that hold such or what was in them, folders with a folder for each person or
-            with clones side by side, tables of the addresses of repositories, grading worksheets.
-        ways: How to read them.
-        limits: How much is read of what comes in for one person; None takes the usual ones.
-
-    Raises:
-        CourseError: If the assignment was not released, the class list is empty, one of the files is of no such kind,
-            or the disk refuses something. Running it again takes up what was left.
-    """
+    """Collect an assignment's notebooks into ``submitted/``, and keep who is in."""
     ways = ways or Ways()
     chooser = Chooser(course, assignment, limits)
     with course.gradebook() as book:
@@ -89,10 +62,10 @@ def collect(
         by_student = dict(before.by_student)
         for student in sorted({*pile.by_student, *pile.troubles}):
             arrival, content, missed = _chosen(student, chooser, pile)
-            arrival, note = _put(course, assignment, student, arrival, content, by_student.get(student), ways.force)
+            arrival, remark = _put(course, assignment, student, arrival, content, by_student.get(student), ways.force)
             by_student[student] = arrival
-            notes += filter(None, (missed, note))
-    strangers = {name: why for name, why in before.strangers.items() if name not in pile.seen} | pile.strangers
+            notes += filter(None, (missed, remark))
+    strangers = {name: why for name, why in before.strangers.items() if name not in pile.names} | pile.strangers
     keep(course, assignment, Arrivals(by_student, strangers))
     return Collected(sources.understood(), notes, summary(course, assignment))
 
@@ -106,10 +79,14 @@ def _chosen(student: str, chooser: Chooser, pile: Pile) -> tuple[Arrival, bytes,
     choice = chooser.choose(student, items)
     if choice.item is None:
         return Arrival(UNREADABLE, items[0].path, choice.why, items[0].archive), b"", ""
-    note = (
+    remark = (
         f"not every notebook of {one_line(student)} could be read, and {choice.item.name} was chosen: {choice.missed}"
     )
-    return Arrival(COLLECTED, choice.item.path, archive=choice.item.archive), choice.content, note * bool(choice.missed)
+    return (
+        Arrival(COLLECTED, choice.item.path, archive=choice.item.archive),
+        choice.content,
+        remark * bool(choice.missed),
+    )
 
 
 def _put(
@@ -121,10 +98,7 @@ def _put(
     earlier: Arrival | None,
     force: bool,
 ) -> tuple[Arrival, str]:
-    """Put a notebook into ``submitted/``, or leave what is there.
-
-    It gives what is now in for the student, and what is to be said of it.
-    """
+    """Put a notebook into ``submitted/``, or leave what is there."""
     target = course.notebook("submitted", student, assignment)
     if arrival.state == COLLECTED and (way := _blocked(target, course.submitted)):
         arrival = Arrival(UNREADABLE, arrival.source, f"{way}: remove it and collect again", arrival.archive)

@@ -12,11 +12,7 @@ from softlookup_grader.platforms.items import ArrivedFile, in_folder
 
 
 def from_exchange(course: Course, assignment: str, force: bool) -> tuple[dict[str, list[ArrivedFile]], list[str]]:
-    """Have nbgrader collect an assignment; with ``force`` a newer hand-in replaces one that was collected before.
-
-    It gives what lies in ``submitted/`` now of everybody in the exchange, and what nbgrader warned of. CourseError if
-    nbgrader refuses.
-    """
+    """Have nbgrader collect an assignment; with ``force`` a newer hand-in replaces one that was collected before."""
     from nbgrader.apps.api import NbGraderAPI
     from nbgrader.utils import capture_log, temp_attrs
 
@@ -33,8 +29,8 @@ def from_exchange(course: Course, assignment: str, force: bool) -> tuple[dict[st
         says = next((line for line in messages if "not found" in line or "permission" in line), lines[-1])
         raise CourseError(f"nbgrader could not collect from the exchange ({plain(says.strip(), 300)}): see {log}")
     came: dict[str, list[ArrivedFile]] = {}
-    for record in getattr(collector, "src_records", ()):
-        student, name = str(record["username"]), str(record["filename"])
+    for hand_in in getattr(collector, "src_records", ()):
+        student, name = str(hand_in["username"]), str(hand_in["filename"])
         came[student] = _copied(course, assignment, student, f"exchange/{name}")
     earlier = sum("already exists" in line for line in messages)
     notes = [
@@ -69,5 +65,5 @@ def _copied(course: Course, assignment: str, student: str, source: str) -> list[
     if not folder.is_dir() or folder.is_symlink():
         return []
     items = [item for item in in_folder(folder) if item.parts not in ((STAMP,), (SECRET,))]
-    named = [item for item in items if item.parts == (f"{assignment}.ipynb",)]
-    return [ArrivedFile(item.parts, item.size, item.open, item.trouble, base=source) for item in named or items]
+    notebooks = [item for item in items if item.parts == (f"{assignment}.ipynb",)]
+    return [ArrivedFile(item.parts, item.size, item.open, item.trouble, base=source) for item in notebooks or items]

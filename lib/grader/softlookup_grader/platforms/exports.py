@@ -46,21 +46,13 @@ _CANVAS_READ_ONLY = "(read only)"
 
 @dataclass(frozen=True)
 class Export:
-    """A file of grades, ready to be written, and what has to be said about it.
+    """A file of grades, ready to be written, and what has to be said about it."""
 
-    Attributes:
-        text: The file's text.
-        written: How many students have a grade in it.
-        notes: What did not fit, one sentence each.
-        understood: How the platform's file was read, one sentence; empty if there was none.
-        encoding: How the file encodes text.
-    """
-
-    text: str
-    written: int
-    notes: tuple[str, ...] = ()
-    understood: str = ""
-    encoding: str = "utf-8"
+    text: str  # the file's text
+    written: int  # how many students have a grade in it
+    notes: tuple[str, ...] = ()  # what did not fit, one sentence each
+    understood: str = ""  # how the platform's file was read, one sentence; empty if there was none
+    encoding: str = "utf-8"  # how the file encodes text
 
     def write(self, path: Path) -> None:
         """Write the file, whole or not at all; CourseError if the disk refuses it."""
@@ -81,80 +73,78 @@ def plain_table(lines: Sequence[SheetRow], decimal: str = ".", zeros: bool = Fal
     out = io.StringIO()
     writer = csv.writer(out, delimiter=";" if decimal == "," else ",")
 
-    def number(points: float) -> str:
+    def points_text(points: float) -> str:
         return amount(points).replace(".", decimal)
 
     fixed = ("student", "last_name", "first_name", "email", "status")
     scores = ("raw_score", "late_submission_penalty", "score", "max_score")
     writer.writerow([*fixed, *scores, *(task_id(name) for name in cells)])
     for line in lines:
-        record = (line.student, line.last_name, line.first_name, line.email, line.status)
+        texts = (line.student, line.last_name, line.first_name, line.email, line.status)
         if line.status == GRADED:
-            numbers = [number(points) for points in (line.raw, line.penalty, line.score)]
-            entered = {name: number(cell.points) for name, cell in line.cells.items() if cell.entered}
+            numbers = [points_text(points) for points in (line.raw, line.penalty, line.score)]
+            entered = {name: points_text(cell.points) for name, cell in line.cells.items() if cell.entered}
         else:
             numbers, entered = ["", "", "0" if zeros else ""], {}
         tasks = [entered.get(name, "") for name in cells]
-        writer.writerow([*(guarded(text) for text in record), *numbers, number(line.max), *tasks])
+        writer.writerow([*(guarded(text) for text in texts), *numbers, points_text(line.max), *tasks])
     notes = (*refused_notes(lines, zeros), *waiting_notes(lines))
     return Export(BOM + out.getvalue(), sum(line.status == GRADED for line in lines), notes)
 
 
-def fill_canvas(sheet: Table, lines: Sequence[SheetRow], assignment: str, options: Options | None = None) -> Export:
+def fill_canvas(table: Table, lines: Sequence[SheetRow], assignment: str, options: Options | None = None) -> Export:
     """Fill in one assignment's column in the CSV that Canvas exports.
 
     Its title is "04_one_head (123)", or the one that options name. Students are found by SIS Login ID, SIS User ID or
     ID: one of them has to be the student's id in this course, its email or its lms_user_id in nbgrader's class list.
-    CourseError if it is no such file, or the column is not there.
     """
     options = options or Options()
-    sheet.require(("Student", "ID"), ("LastName", "FirstName", "ID"))
-    column = sheet.mean(_canvas_column(sheet, options.column or assignment), "grade")
-    possible = next((row for row in sheet.rows if "Points Possible" in row[0]), None)
+    table.require(("Student", "ID"), ("LastName", "FirstName", "ID"))
+    column = table.mean(_canvas_column(table, options.column or assignment), "grade")
+    possible = next((row for row in table.rows if "Points Possible" in row[0]), None)
     if possible is not None and _CANVAS_READ_ONLY in possible[column]:
-        raise CourseError(f"Canvas computes the column {sheet.header[column]!r} itself: name an assignment's column")
+        raise CourseError(f"Canvas computes the column {table.header[column]!r} itself: name an assignment's column")
     maximum = as_number(possible[column]) if possible is not None else None
-    people = [row for row in sheet.rows if row[0].strip() and "Points Possible" not in row[0]]
+    people = [row for row in table.rows if row[0].strip() and "Points Possible" not in row[0]]
     filled = fill(
-        sheet, people, column, lambda row: maximum, lines, _keys(sheet, lines, _CANVAS_KEYS, options), options
+        table, people, column, lambda row: maximum, lines, _keys(table, lines, _CANVAS_KEYS, options), options
     )
     return _export(filled, "Canvas", options)
 
 
-def _canvas_column(sheet: Table, assignment: str) -> int:
+def _canvas_column(table: Table, assignment: str) -> int:
     """The column of an assignment, "TITLE (ID)": the title is its name, in whatever spelling, id or not."""
-    exact = sheet.find(assignment.strip())
+    exact = table.find(assignment.strip())
     if exact is not None:
         return exact
 
     def bare(title: str) -> str:
         return re.sub(r"[\W_]+", " ", re.sub(r"\s*\(\d+\)\s*$", "", title)).strip().casefold()
 
-    matches = [index for index, title in enumerate(sheet.header) if bare(title) == bare(assignment)]
+    matches = [index for index, title in enumerate(table.header) if bare(title) == bare(assignment)]
     if len(matches) == 1:
         return matches[0]
-    have = ", ".join(repr(title) for title in sheet.header if re.search(r"\(\d+\)\s*$", title)) or "none"
+    have = ", ".join(repr(title) for title in table.header if re.search(r"\(\d+\)\s*$", title)) or "none"
     problem = "no column" if not matches else "several columns"
     raise CourseError(f"the file has {problem} for {assignment} (its assignments: {have}): name one with --column")
 
 
-def fill_moodle(sheet: Table, lines: Sequence[SheetRow], options: Options | None = None) -> Export:
+def fill_moodle(table: Table, lines: Sequence[SheetRow], options: Options | None = None) -> Export:
     """Fill in the column of grades in the grading worksheet that Moodle gives for one assignment, in any language.
 
     Students are found by ID number, Username or Email address: one of them has to be the student's id in this course,
     its email or its lms_user_id in nbgrader's class list. The Identifier, "Participant 7", is another one in each
-    assignment and finds nobody. CourseError if it is no such worksheet, nobody in it is of the class, or Identifier is
-    to find students.
+    assignment and finds nobody.
     """
     options = options or Options()
-    columns = worksheet_columns(sheet, options.column)
+    columns = worksheet_columns(table, options.column)
     if columns.identifier is None and not (options.column and options.match):
-        raise CourseError(not_a_worksheet(sheet))
+        raise CourseError(not_a_worksheet(table))
     if columns.grade is None:
         raise CourseError(
-            f"no column of the worksheet is surely that of the grades (it has: {sheet.titles()}): name it with --column"
+            f"no column of the worksheet is surely that of the grades (it has: {table.titles()}): name it with --column"
         )
-    if options.match and sheet.column(options.match) == columns.identifier:
+    if options.match and table.column(options.match) == columns.identifier:
         raise CourseError(
             f"Moodle numbers participants anew for each assignment, so {options.match} finds nobody for sure: match by "
             f"{', '.join(MOODLE_KEYS[:-1])} or {MOODLE_KEYS[-1]}"
@@ -163,8 +153,8 @@ def fill_moodle(sheet: Table, lines: Sequence[SheetRow], options: Options | None
     def maximum(row: list[str]) -> float | None:
         return None if columns.maximum is None else as_number(row[columns.maximum])
 
-    keys = _keys(sheet, lines, MOODLE_KEYS, options, columns.grade)
-    filled = fill(sheet, sheet.rows, columns.grade, maximum, lines, keys, options)
+    keys = _keys(table, lines, MOODLE_KEYS, options, columns.grade)
+    filled = fill(table, table.rows, columns.grade, maximum, lines, keys, options)
     if columns.changeable is not None:
         word_counts = Counter(row[columns.changeable].strip().casefold() for row in filled.graded_rows)
         if word_counts["no"]:
@@ -172,20 +162,20 @@ def fill_moodle(sheet: Table, lines: Sequence[SheetRow], options: Options | None
                 f"Moodle will not accept grades that are locked there: {word_counts['no']}; unlock them first"
             )
         elif len(word_counts) > 1:
-            counts = ", ".join(f"{one_line(word)!r} {number} times" for word, number in word_counts.most_common())
+            counts = ", ".join(f"{one_line(word)!r} {count} times" for word, count in word_counts.most_common())
             filled.notes.append(
-                f"{sheet.header[columns.changeable]!r} says {counts}: Moodle ignores grades locked there"
+                f"{table.header[columns.changeable]!r} says {counts}: Moodle ignores grades locked there"
             )
     return _export(filled, "Moodle", options)
 
 
 def _keys(
-    sheet: Table, lines: Sequence[SheetRow], usual: Sequence[str], options: Options, before: int | None = None
+    table: Table, lines: Sequence[SheetRow], usual: Sequence[str], options: Options, before: int | None = None
 ) -> list[int]:
     """The columns by which students are found."""
     if options.match:
-        return [sheet.mean(sheet.column(options.match), "student")]
-    return sheet.take_ids(usual, by_key(lines), before)
+        return [table.mean(table.column(options.match), "student")]
+    return table.take_ids(usual, by_key(lines), before)
 
 
 def _export(filled: Filled, system: str, options: Options) -> Export:
@@ -198,5 +188,5 @@ def _export(filled: Filled, system: str, options: Options) -> Export:
         notes.append(f"grades above the maximum in the file: {who}; {cure} ({why})")
     if filled.strangers:
         notes.append(f"these are in the file from {system}, but not in this class: {', '.join(filled.strangers)}")
-    sheet = filled.sheet
-    return Export(sheet.text(), len(filled.graded_rows), tuple(notes), sheet.understood(), sheet.encoding)
+    table = filled.table
+    return Export(table.text(), len(filled.graded_rows), tuple(notes), table.understood(), table.encoding)

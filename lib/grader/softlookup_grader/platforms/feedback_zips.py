@@ -22,7 +22,8 @@ import nbformat
 from nbformat.v4 import new_markdown_cell
 
 from softlookup_command.plain_text import one_line
-from softlookup_grader.course.collected import arrivals, records_naming
+from softlookup_grader.course.arrived import arrivals
+from softlookup_grader.course.collected import records_naming
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.grade_sheet import SheetRow, read_sheet
 from softlookup_grader.course.notebooks import task_id
@@ -38,27 +39,20 @@ _DEAD_LINK = re.compile(r'<a href="(?!https?:|#|mailto:)[^"]*"[^>]*>(.*?)</a>', 
 
 @dataclass
 class Returned:
-    """What was packed.
+    """What was packed."""
 
-    Attributes:
-        zips: Each file that was written, and how many students' feedback it has.
-        notes: Who is in none of them, and why, one sentence each.
-    """
-
+    # each file that was written, and how many students' feedback it has
     zips: dict[Path, int] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # who is in none of them, and why, one sentence each
 
 
 def feedback_zips(course: Course, assignment: str, report: Report | None = None) -> Returned:
     """Pack the feedback of everybody whose notebook came in an archive of Moodle's or Canvas's.
 
-    It gives ``reports/NN_topic-feedback-moodle.zip`` and ``-feedback-canvas.zip``, those that have something in them. A
-    link that leads into this computer's own files is replaced by its words. ``report``, what grading said, tells why a
-    notebook was refused. CourseError if nothing came from Moodle or Canvas, or the gradebook does not know the
-    assignment.
+    A link that leads into this computer's own files is replaced by its words.
     """
     lines = {line.student: line for line in read_sheet(course, assignment, report)}
-    reasons = {record.student: record.reason for record in report.records} if report else {}
+    reasons = {row.student: row.reason for row in report.records} if report else {}
     sources = {student: about.source for student, about in arrivals(course, assignment).by_student.items()}
     came = {student: name for student, source in sources.items() if (name := _platforms_name(source))}
     packed: set[str] = set()
@@ -85,8 +79,8 @@ def feedback_zips(course: Course, assignment: str, report: Report | None = None)
     returned.zips = {archive.path: archive.count for archive in zips.values() if archive.count}
     others = sorted(name for name in lines if name not in packed and _page(course, assignment, name).is_file())
     if others:
-        shown = ", ".join(map(one_line, others))
-        returned.notes.append(f"these students' notebooks came from no platform, so no zip has their feedback: {shown}")
+        names = ", ".join(map(one_line, others))
+        returned.notes.append(f"these students' notebooks came from no platform, so no zip has their feedback: {names}")
     return returned
 
 
@@ -144,14 +138,14 @@ class _Zip:
             self._archive.writestr(name, content.encode("utf-8", "replace"))
         self.count += 1
 
-    def __exit__(self, kind: object, *_: object) -> None:
+    def __exit__(self, error_type: object, *_: object) -> None:
         with disk_trouble(self.path):
             self._archive.close()
-            if kind is None and self.count:
+            if error_type is None and self.count:
                 os.replace(self._fresh, self.path)
                 return
             self._fresh.unlink(missing_ok=True)
-            if kind is None:
+            if error_type is None:
                 self.path.unlink(missing_ok=True)
 
 
@@ -164,9 +158,9 @@ def _notebook(course: Course, assignment: str, line: SheetRow | None, reason: st
     notebook.metadata.pop("widgets", None)
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
-            shown = output.get("data", {}).get("text/html")
-            if shown:
-                output["data"]["text/html"] = _DEAD_LINK.sub(r"\1", "".join(shown))
+            html = output.get("data", {}).get("text/html")
+            if html:
+                output["data"]["text/html"] = _DEAD_LINK.sub(r"\1", "".join(html))
     notebook.cells.insert(0, new_markdown_cell("\n".join(_summary(course, assignment, line, reason))))
     return nbformat.writes(notebook)
 

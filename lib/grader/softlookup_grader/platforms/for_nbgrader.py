@@ -89,7 +89,7 @@ class ReleaseFeedback(ExchangeReleaseFeedback):
         others = sorted(
             page.parent.parent.name
             for page in map(Path, sorted(glob.glob(os.path.join(self.src_path, "*.html"))))
-            if not all((page.parent / slip).is_file() for slip in _SLIPS)
+            if not all((page.parent / slip_name).is_file() for slip_name in _SLIPS)
         )
         excluded = [name for name in (self.coursedir.student_id_exclude or "").split(",") if name]
         with temp_attrs(self.coursedir, student_id_exclude=",".join([*excluded, *others])):

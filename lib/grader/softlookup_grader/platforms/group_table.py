@@ -8,7 +8,8 @@ from softlookup_command.plain_text import one_line
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.student_ids import nobody
 from softlookup_grader.data.errors import CourseError
-from softlookup_grader.data.tables import Table
+from softlookup_grader.data.tables import Table, key_of
+from softlookup_grader.platforms.lms_sheet import by_key
 from softlookup_grader.platforms.roster import TITLES
 from softlookup_grader.platforms.worksheet import class_list
 
@@ -24,83 +25,70 @@ _NAMES = ("name", "full name", *TITLES["first_name"], *TITLES["last_name"])
 
 @dataclass(frozen=True)
 class GroupTable:
-    """Groups as a table has them.
+    """Groups as a table has them."""
 
-    Attributes:
-        groups: The ids of each.
-        understood: How the table was read, one sentence.
-    """
-
-    groups: tuple[tuple[str, ...], ...]
-    understood: str
+    groups: tuple[tuple[str, ...], ...]  # the ids of each
+    understood: str  # how the table was read, one sentence
 
 
-def read_groups(course: Course, sheet: Table) -> GroupTable:
+def read_groups(course: Course, table: Table) -> GroupTable:
     """Read groups of the course's class; students are known by id, e-mail address or lms_user_id.
 
-    Cells may hold several students, with commas between them. CourseError if the table names nobody of the class,
-    somebody who is not in it, or no group of two or more.
+    Cells may hold several students, with commas between them.
     """
     known = _known(course)
-    rows = sheet.rows
-    if any(cell.strip().casefold() in known for cell in sheet.header):
-        rows = [sheet.header, *rows]  # a table without titles
-    named = sheet.find(*_GROUP)
-    names = {sheet.find(title) for title in _NAMES}
-    columns = [at for at in range(len(sheet.header)) if any(_ids(row[at], known) for row in rows)]
+    rows = table.rows
+    if any(key_of(cell) in known for cell in table.header):
+        rows = [table.header, *rows]  # a table without titles
+    group_column = table.find(*_GROUP)
+    names = {table.find(title) for title in _NAMES}
+    columns = [at for at in range(len(table.header)) if any(_ids(row[at], known) for row in rows)]
     columns = [at for at in columns if at not in names] or columns
     # Names of groups may be numbers that are ids, too; a column of whole groups stands alone.
-    columns = _surest(rows, [at for at in columns if at != named] or columns, known)
+    columns = _surest(rows, [at for at in columns if at != group_column] or columns, known)
     if not columns:
         raise CourseError(
-            f"no cell of the table is the id of a student in the class (its columns: {sheet.titles()}): give a row for "
+            f"no cell of the table is the id of a student in the class (its columns: {table.titles()}): give a row for "
             "each group with the ids of its members, or a column of ids and one of groups"
         )
-    titled = sheet.find(*_IDS)
+    titled = table.find(*_IDS)
     ids = titled if titled in columns else columns[0]
     assert ids is not None
     single = titled == ids or all(len({who for at in columns for who in _ids(row[at], known)}) < 2 for row in rows)
-    if named not in (None, ids) and single and all(len(_parts(row[ids])) < 2 for row in rows):
-        assert named is not None
-        sheet.mean(ids, "student")
-        sheet.mean(named, "group")
+    if group_column not in (None, ids) and single and all(len(_parts(row[ids])) < 2 for row in rows):
+        assert group_column is not None
+        table.mean(ids, "student")
+        table.mean(group_column, "group")
         by_name: dict[str, list[str]] = {}
         for row in rows:
-            if row[named].strip():
+            if row[group_column].strip():
                 cell = next((row[at] for at in (ids, *columns) if row[at].strip()), "")
-                by_name.setdefault(row[named].strip(), []).extend(_required(cell, known, course))
+                by_name.setdefault(row[group_column].strip(), []).extend(_required(cell, known, course))
         groups = tuple(map(tuple, by_name.values()))
     else:
         for at in columns:
-            sheet.mean(at, "member of the group")
-        rest = [at for at in range(len(sheet.header)) if at not in (*columns, *names, named)]
+            table.mean(at, "member of the group")
+        other_columns = [at for at in range(len(table.header)) if at not in (*columns, *names, group_column)]
         several = []
         for row in rows:
             group = [who for at in columns for who in _required(row[at], known, course)]
             if len(group) == 1:  # nobody hands in with nobody: another cell is a mistaken id
-                group += [who for at in rest for who in _required(row[at], known, course)]
+                group += [who for at in other_columns for who in _required(row[at], known, course)]
             several.append(tuple(dict.fromkeys(group)))
         groups = tuple(group for group in several if group)
     if not any(len(set(group)) > 1 for group in groups):
         raise CourseError(
-            f"the table gives no group of two or more students, so nothing was changed ({sheet.understood()}); --end "
+            f"the table gives no group of two or more students, so nothing was changed ({table.understood()}); --end "
             "in its place removes the groups"
         )
-    return GroupTable(groups, sheet.understood())
+    return GroupTable(groups, table.understood())
 
 
 def _known(course: Course) -> dict[str, str]:
-    """Ids of the class by everything that a table may know them by, in lower case; what two share finds nobody."""
+    """Ids of the class by everything that a table may know them by; what two share finds nobody, an id its student."""
     with course.gradebook() as book:
-        people = class_list(book)
-    by_key: dict[str, set[str]] = {}
-    for person in people:
-        for key in (person.lms_user_id, person.email):
-            if key.strip():
-                by_key.setdefault(key.strip().casefold(), set()).add(person.student)
-    for student in course.students():
-        by_key[student.casefold()] = {student}
-    return {key: students.pop() for key, students in by_key.items() if len(students) == 1}
+        known = {key: person.student for key, person in by_key(class_list(book)).items()}
+    return known | {key_of(student): student for student in course.students()}
 
 
 def _parts(cell: str) -> list[str]:
@@ -108,14 +96,14 @@ def _parts(cell: str) -> list[str]:
 
 
 def _ids(cell: str, known: dict[str, str]) -> list[str]:
-    return [known[part.casefold()] for part in _parts(cell) if part.casefold() in known]
+    return [known[key_of(part)] for part in _parts(cell) if key_of(part) in known]
 
 
 def _required(cell: str, known: dict[str, str], course: Course) -> Iterator[str]:
     for part in _parts(cell):
-        if part.casefold() not in known:
+        if key_of(part) not in known:
             raise CourseError(f"{one_line(nobody(part, course.students()), 400)}; nothing was changed")
-        yield known[part.casefold()]
+        yield known[key_of(part)]
 
 
 def _surest(rows: Sequence[Sequence[str]], columns: Sequence[int], known: dict[str, str]) -> list[int]:

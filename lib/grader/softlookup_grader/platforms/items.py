@@ -28,19 +28,12 @@ MOST_FILES = 200_000
 
 @dataclass(frozen=True)
 class ReadLimits:
-    """How much is read of what comes in for one person.
+    """How much is read of what comes in for one person."""
 
-    Attributes:
-        files: How many files.
-        size: How many bytes of them together.
-        file_size: How many bytes one file may have.
-        inside: How many entries a zip of a student's may have.
-    """
-
-    files: int = 100
-    size: int = 300_000_000
-    file_size: int = MAX_BYTES
-    inside: int = 20_000
+    files: int = 100  # how many files
+    size: int = 300_000_000  # how many bytes of them together
+    file_size: int = MAX_BYTES  # how many bytes one file may have
+    inside: int = 20_000  # how many entries a zip of a student's may have
 
 
 _DEEP = 12
@@ -51,25 +44,15 @@ _BROKEN = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSEr
 
 @dataclass(frozen=True)
 class ArrivedFile:
-    """A file that came in.
+    """A file that came in."""
 
-    Attributes:
-        parts: Its path as it was named there, in composed letters.
-        size: How many bytes it says that it has.
-        open: Gives at most that many bytes of it.
-        trouble: Why it must not be read, a clause that follows its name; empty if it may be.
-        archive: The name of the zip that it lies in, empty if it lies in none.
-        base: What stands in front of its path, such as the address of a repository.
-        is_outside: Whether its path leads out of where it came in.
-    """
-
-    parts: tuple[str, ...]
-    size: int
-    open: Callable[[int], bytes]
-    trouble: str = ""
-    archive: str = ""
-    base: str = ""
-    is_outside: bool = False
+    parts: tuple[str, ...]  # its path as it was named there, in composed letters
+    size: int  # how many bytes it says that it has
+    open: Callable[[int], bytes]  # gives at most that many bytes of it
+    trouble: str = ""  # why it must not be read, a clause that follows its name; empty if it may be
+    archive: str = ""  # the name of the zip that it lies in, empty if it lies in none
+    base: str = ""  # what stands in front of its path, such as the address of a repository
+    is_outside: bool = False  # whether its path leads out of where it came in
 
     @property
     def name(self) -> str:
@@ -87,14 +70,7 @@ class ArrivedFile:
         return any(map(_aside, self.parts[:-1])) or self.parts[-1].startswith("._") or self.parts[-1] == ".DS_Store"
 
     def read(self, most: int = MAX_BYTES) -> bytes:
-        """Read it.
-
-        Args:
-            most: How many bytes it may have.
-
-        Raises:
-            BadNotebook: If it must not or cannot be read, or is too large.
-        """
+        """Read it."""
         if self.trouble:
             raise BadNotebook(f"{self.name} {self.trouble}")
         too_large = f"{self.name} has more than {most:,} bytes: its outputs have to be cleared"
@@ -141,10 +117,7 @@ def _aside(name: str) -> bool:
 
 
 def in_folder(folder: Path) -> Iterator[ArrivedFile]:
-    """The files below a folder, no link followed and no hidden folder opened.
-
-    CourseError if there are too many of them, or the folder cannot be read.
-    """
+    """The files below a folder, no link followed and no hidden folder opened."""
 
     def refuse(error: OSError) -> None:
         raise CourseError(f"{error.filename} cannot be read ({error.strerror}): change its permissions, or move it")
@@ -181,11 +154,11 @@ def in_zip(archive: zipfile.ZipFile, name: str, above: tuple[str, ...] = ()) -> 
     """The files of an open zip; ``above`` stands in front of the paths of its entries."""
     for entry in archive.infolist()[:MOST_FILES]:
         path = entry_name(entry)
-        kind = stat.S_IFMT(entry.external_attr >> 16)
+        file_type = stat.S_IFMT(entry.external_attr >> 16)
         if path.endswith("/") or entry.is_dir():
             continue
         trouble = path_trouble(path)
-        if not trouble and kind not in (0, stat.S_IFREG):
+        if not trouble and file_type not in (0, stat.S_IFREG):
             trouble = "is a link or a device, not a file, and was refused"
         if not trouble and entry.flag_bits & _LOCKED:
             trouble = "is locked by a password, and was refused"
@@ -196,16 +169,7 @@ def in_zip(archive: zipfile.ZipFile, name: str, above: tuple[str, ...] = ()) -> 
 
 
 def inner_zip(item: ArrivedFile, content: bytes, most: int = ReadLimits.inside) -> list[ArrivedFile]:
-    """The files of a zip that a student handed in.
-
-    Args:
-        item: The zip.
-        content: Its bytes.
-        most: How many entries it may have.
-
-    Raises:
-        BadNotebook: If it is broken, or has too many entries.
-    """
+    """The files of a zip that a student handed in."""
     # Counted before Python makes an object of each.
     if content.count(_ENTRY) > most:
         raise BadNotebook(f"{item.name} is a zip of more than {most:,} files: hand in the notebook itself")

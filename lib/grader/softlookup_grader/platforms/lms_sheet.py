@@ -20,27 +20,19 @@ _Known = TypeVar("_Known")
 
 @dataclass(frozen=True)
 class Options:
-    """How a file of Canvas or Moodle is filled in.
+    """How a file of Canvas or Moodle is filled in."""
 
-    Attributes:
-        column: The column for the grades; None finds it.
-        match: The column that holds our students' ids; None tries those that usually do.
-        scale: Whether points are scaled to the maximum that the file names.
-        zeros: Whether those without a grade get 0: they handed in nothing, or what cannot be graded. Their cells stay
-            as they are otherwise.
-    """
-
-    column: str | None = None
-    match: str | None = None
-    scale: bool = False
-    zeros: bool = False
+    column: str | None = None  # the column for the grades; None finds it
+    match: str | None = None  # the column that holds our students' ids; None tries those that usually do
+    scale: bool = False  # whether points are scaled to the maximum that the file names
+    zeros: bool = False  # whether those without a grade get 0: they handed in nothing, or what cannot be graded
 
 
 @dataclass
 class Filled:
     """A sheet whose column is filled in."""
 
-    sheet: Table
+    table: Table
     graded_rows: list[list[str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
@@ -48,7 +40,7 @@ class Filled:
 
 
 def fill(
-    sheet: Table,
+    table: Table,
     people: Sequence[list[str]],
     column: int,
     maximum: Callable[[list[str]], float | None],
@@ -56,27 +48,22 @@ def fill(
     keys: Sequence[int],
     options: Options,
 ) -> Filled:
-    """Write each student's score into its row, and keep account of who was not found, on both sides.
-
-    ``people`` are those rows of the sheet that are students, ``column`` is where the grades go, and ``maximum`` gives
-    the highest grade of a row, None if the file does not say. Students are found by the columns ``keys``, the surest
-    first. CourseError if nobody in the file is of this class.
-    """
-    filled = Filled(sheet)
+    """Write each student's score into its row, and keep account of who was not found, on both sides."""
+    filled = Filled(table)
     rows = _matched(people, keys, lines, filled)
     if not rows:
-        also = "".join(f"; {note}" for note in filled.notes)
-        looked = ", ".join(repr(one_line(sheet.header[at], 40)) for at in keys) or "no column"
+        also = "".join(f"; {sentence}" for sentence in filled.notes)
+        looked = ", ".join(repr(one_line(table.header[at], 40)) for at in keys) or "no column"
         raise CourseError(
             f"nobody in the file is known in this class by an id, e-mail address or lms_user_id (looked at {looked} of "
-            f"{sheet.titles()}): name the ids' column with --match, or complete the class list{also}"
+            f"{table.titles()}): name the ids' column with --match, or complete the class list{also}"
         )
-    left = 0
+    missing_count = 0
     for line in lines:
         if line.student not in rows:
             continue
         if line.status != GRADED and not options.zeros:
-            left += line.status == MISSING
+            missing_count += line.status == MISSING
             continue
         row = rows[line.student]
         best = maximum(row)
@@ -84,15 +71,17 @@ def fill(
         score = score * best / line.max if options.scale and best is not None and line.max else score
         if best is not None and score > best + 1e-9:
             filled.over.append(line.student)
-        row[column] = sheet.amount(score)
+        row[column] = table.amount(score)
         filled.graded_rows.append(row)
     absent = [one_line(line.student) for line in lines if line.student not in rows]
     if absent:
         filled.notes.append(f"these are in this class, but not in the file: {', '.join(absent)}")
     filled.notes.extend(refused_notes([line for line in lines if line.student in rows], options.zeros))
-    if left:
-        filled.notes.append(f"students who handed in nothing: {left}; their cells are unchanged (--zeros writes 0)")
-    formulas = sum(is_formula(cell) for row in sheet.rows for cell in row)
+    if missing_count:
+        filled.notes.append(
+            f"students who handed in nothing: {missing_count}; their cells are unchanged (--zeros writes 0)"
+        )
+    formulas = sum(is_formula(cell) for row in table.rows for cell in row)
     if formulas:
         filled.notes.append(
             f"cells that a spreadsheet may take for formulas: {formulas}; they were left unchanged, so upload the "
@@ -133,10 +122,7 @@ def _who(row: Sequence[str]) -> str:
 
 
 def by_key(lines: Sequence[_Known]) -> dict[str, _Known]:
-    """The class by everything a file may know it by; what two students share finds neither.
-
-    By id, lms_user_id and e-mail address, as key_of() writes them.
-    """
+    """The class by everything a file may know it by; what two students share finds neither."""
     known: dict[str, _Known] = {}
     shared = set()
     for name in ("student", "lms_user_id", "email"):

@@ -28,43 +28,25 @@ _NOBODY = "its name is no id, e-mail address or lms_user_id of the class list"
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose a file is.
+    """Whose a file is."""
 
-    Attributes:
-        name: What names the person: a folder, or the file itself.
-        student: The student's id; empty if nobody is found.
-        why: Why nobody is found, one clause.
-    """
-
-    name: str
-    student: str = ""
-    why: str = ""
+    name: str  # what names the person: a folder, or the file itself
+    student: str = ""  # the student's id; empty if nobody is found
+    why: str = ""  # why nobody is found, one clause
 
 
 @dataclass(frozen=True)
 class Owners:
-    """Who handed in which file.
+    """Who handed in which file."""
 
-    Attributes:
-        people: The class list.
-        worksheets: Moodle's grading worksheets.
-        named: Students by names of folders, where a table says so; a name of several is nobody's.
-        prefix: What stands in front of the student's part of a folder's name; without it, any part up to a hyphen does
-            in front of a clone's.
-    """
-
-    people: Sequence[Person]
-    worksheets: Sequence[Worksheet] = ()
-    named: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    prefix: str = ""
+    people: Sequence[Person]  # the class list
+    worksheets: Sequence[Worksheet] = ()  # Moodle's grading worksheets
+    # students by names of folders, where a table says so; a name of several is nobody's
+    by_folder: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    prefix: str = ""  # what stands in front of the student's part of a folder's name
 
     def whose(self, parts: tuple[str, ...], clones: Mapping[str, str] | None = None) -> Owner:
-        """Say whose a file is.
-
-        ``parts`` is its path, from the part on that a platform or an instructor named: what is below it, students
-        named. ``clones`` are the addresses, as the roster has them, of folders that are clones; empty if one is not
-        known.
-        """
+        """Say whose a file is."""
         name = parts[0]
         address = (clones or {}).get(name)
         if address:  # it tells apart those for whom the name stands
@@ -102,10 +84,10 @@ class Owners:
         if self.prefix:
             if not key.startswith(key_of(self.prefix)):
                 return Owner(name, why=f"its name does not begin with {one_line(self.prefix)}")
-            rest = key.removeprefix(key_of(self.prefix))
-            if students := self._known.get(rest, ()):
+            remaining = key.removeprefix(key_of(self.prefix))
+            if students := self._known.get(remaining, ()):
                 return _of(name, students)
-            return Owner(name, why=f"{one_line(rest)} is no student of the class list")
+            return Owner(name, why=f"{one_line(remaining)} is no student of the class list")
         fits = sorted({student for students in self._ends(key) for student in students})
         if fits and not clone:
             why = f"{_NOBODY}, though it ends as that of {one_line(fits[0])}: give the part before the name as --prefix"
@@ -122,7 +104,7 @@ class Owners:
     @cached_property
     def _known(self) -> Mapping[str, Sequence[str]]:
         """Students by what a folder may be called."""
-        return self.named or {key: (person.student,) for key, person in by_key(self.people).items()}
+        return self.by_folder or {key: (person.student,) for key, person in by_key(self.people).items()}
 
     @cached_property
     def _by_number(self) -> dict[str, str]:
@@ -131,17 +113,17 @@ class Owners:
         count = Counter(numbers)
         return {n: person.student for n, person in zip(numbers, self.people, strict=True) if count[n] == 1}
 
-    def _by_worksheet(self, number: str, name: str) -> tuple[str, str]:
+    def _by_worksheet(self, participant: str, name: str) -> tuple[str, str]:
         """The student of a participant number, or why there is none."""
-        answers = [sheet.whose(number, name) for sheet in self.worksheets if sheet.has(number)]
+        answers = [worksheet.whose(participant, name) for worksheet in self.worksheets if worksheet.has(participant)]
         students = sorted({student for student, _ in answers if student})
         if len(students) == 1:
             return students[0], ""
         if students:
-            return "", f"the worksheets have {' and '.join(map(one_line, students))} as participant {number}"
+            return "", f"the worksheets have {' and '.join(map(one_line, students))} as participant {participant}"
         if answers:
             return answers[0]
-        return self.worksheets[0].whose(number, name) if self.worksheets else ("", NO_WORKSHEET)
+        return self.worksheets[0].whose(participant, name) if self.worksheets else ("", NO_WORKSHEET)
 
 
 def _of(name: str, students: Sequence[str]) -> Owner:

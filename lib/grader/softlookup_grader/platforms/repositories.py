@@ -19,7 +19,7 @@ def named_in(roster: Table, people: Sequence[Person], ids: str | None = None) ->
     address_key() writes it, tells these apart.
 
     The roster has a column with the name or address of a repository, or the name of its user, and one for the student,
-    whose title is ``ids`` if it is not a usual one. CourseError if it lacks such columns, or names nobody of the class.
+    whose title is ``ids`` if it is not a usual one.
     """
     known = by_key(people)
     repository = roster.take("repository", *REPOSITORY_COLUMNS, *USER_COLUMNS)
@@ -29,17 +29,17 @@ def named_in(roster: Table, people: Sequence[Person], ids: str | None = None) ->
             f"the roster needs a column for the repository ({', '.join((*REPOSITORY_COLUMNS, *USER_COLUMNS))}) and one "
             f"for the student ({', '.join(STUDENT_COLUMNS)}), and has {roster.titles()}"
         )
-    named: dict[str, tuple[str, ...]] = {}
+    by_name: dict[str, tuple[str, ...]] = {}
     for row in roster.rows:
         # Of an address the last part is the name of the folder into which git clones.
         name = key_of(row[repository].strip().rstrip("/").rpartition("/")[2].removesuffix(".git"))
         students = {known[key].student for at in keys if (key := key_of(row[at])) in known}
         if name and len(students) == 1:
             for key in {name, address_key(row[repository])}:
-                named[key] = tuple(sorted({*named.get(key, ()), *students}))
-    if not named:
+                by_name[key] = tuple(sorted({*by_name.get(key, ()), *students}))
+    if not by_name:
         raise CourseError(f"the roster names nobody of the class list; it was {roster.understood()}")
-    return named
+    return by_name
 
 
 def address_key(address: str) -> str:
@@ -48,5 +48,5 @@ def address_key(address: str) -> str:
     >>> address_key("https://me:secret@g.org/Ada/hw.git"), address_key("git@g.org:ada/hw")
     ('g.org/ada/hw', 'g.org/ada/hw')
     """
-    place = address.strip().rstrip("/").removesuffix(".git").rpartition("//")[2].rpartition("@")[2]
-    return key_of(place.replace(":", "/"))
+    location = address.strip().rstrip("/").removesuffix(".git").rpartition("//")[2].rpartition("@")[2]
+    return key_of(location.replace(":", "/"))

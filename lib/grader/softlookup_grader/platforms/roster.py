@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from softlookup_grader.course.folder import Course
-from softlookup_grader.course.student_ids import id_trouble, shown
+from softlookup_grader.course.student_ids import id_trouble, quoted_id
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.tables import Table, are_addresses, key_of
 
@@ -40,25 +40,15 @@ _CURE = "format the column as text in the spreadsheet, and export the list again
 
 @dataclass(frozen=True)
 class Roster:
-    """A class list that was read.
+    """A class list that was read."""
 
-    Attributes:
-        students: What is known of each student, by id.
-        notes: One sentence for each row that was left out, and why, and for what else looks wrong.
-        understood: How the table was read, one sentence.
-    """
-
-    students: Mapping[str, Mapping[str, str]]
-    notes: tuple[str, ...]
-    understood: str
+    students: Mapping[str, Mapping[str, str]]  # what is known of each student, by id
+    notes: tuple[str, ...]  # one sentence for each row that was left out, and why, and for what else looks wrong
+    understood: str  # how the table was read, one sentence
 
 
 def read_roster(table: Table, ids: str | None = None, before: Collection[str] = ()) -> Roster:
-    """Read a class list: ids; names, e-mail address and lms_user_id where they are there. Nothing is written.
-
-    ``ids`` is the title of their column, if it is not a usual one; ``before`` are ids that the gradebook has, to which
-    these may be too alike. CourseError if there is no such column, or no id in it can be used.
-    """
+    """Read a class list: ids; names, e-mail address and lms_user_id where they are there. Nothing is written."""
     columns: dict[str, int] = {}
     if ids:
         columns["id"] = table.mean(table.column(ids), "id")
@@ -75,26 +65,29 @@ def read_roster(table: Table, ids: str | None = None, before: Collection[str] = 
     spelt, notes = set[str](), list[str]()
     entered = {key_of(name): name for name in before}
     holders: dict[str, str] = {}
-    for number, row in enumerate(table.rows, 2):
+    for row_number, row in enumerate(table.rows, 2):
         known = {meaning: cell for meaning, at in columns.items() if (cell := row[at].strip())}
         name = known.pop("id", "")
         why = id_trouble(name) if name else "it has no id"
         if not why and key_of(name) in spelt:
-            why = f"the id {shown(name)} stands in an earlier row"
+            why = f"the id {quoted_id(name)} stands in an earlier row"
         if not why and name not in before and (same := entered.get(key_of(name))):
-            why = f"{shown(name)} is the gradebook's {shown(same)} in another spelling: write the id as it stands there"
+            both = f"{quoted_id(name)} is the gradebook's {quoted_id(same)}"
+            why = f"{both} in another spelling: write the id as it stands there"
         if not why and _ROUNDED.fullmatch(name):
-            why = f"{shown(name)} is a number that a spreadsheet rounded: {_CURE}"
+            why = f"{quoted_id(name)} is a number that a spreadsheet rounded: {_CURE}"
         if why:
-            notes.append(f"row {number} was left out: {why}")
+            notes.append(f"row {row_number} was left out: {why}")
             continue
         if _ROUNDED.fullmatch(known.get("lms_user_id", "")):
-            lost = shown(known.pop("lms_user_id"))
-            notes.append(f"row {number}: the lms_user_id {lost} was left out, since a spreadsheet rounded it: {_CURE}")
+            lost = quoted_id(known.pop("lms_user_id"))
+            notes.append(
+                f"row {row_number}: the lms_user_id {lost} was left out, since a spreadsheet rounded it: {_CURE}"
+            )
         for meaning, says in (("lms_user_id", "lms_user_id"), ("email", "e-mail address")):
             if meaning in known and (holder := holders.setdefault(key_of(known[meaning]), name)) != name:
-                both = f"{shown(holder)} and {shown(name)}"
-                notes.append(f"row {number}: {both} have the same {says}, which finds neither: correct the list")
+                both = f"{quoted_id(holder)} and {quoted_id(name)}"
+                notes.append(f"row {row_number}: {both} have the same {says}, which finds neither: correct the list")
         spelt.add(key_of(name))
         students[name] = known
     if not students:
@@ -103,10 +96,7 @@ def read_roster(table: Table, ids: str | None = None, before: Collection[str] = 
 
 
 def lost_zeros(ids: Collection[str], before: Collection[str] = ()) -> Iterator[str]:
-    """Say which ids of a class list look as if a spreadsheet had taken zeros off their front.
-
-    ``before`` are ids that were entered earlier.
-    """
+    """Say which ids of a class list look as if a spreadsheet had taken zeros off their front."""
     numbers: dict[str, list[str]] = {}
     for name in sorted({*ids, *before}):
         if name.isdecimal():
@@ -131,10 +121,7 @@ def lost_zeros(ids: Collection[str], before: Collection[str] = ()) -> Iterator[s
 
 
 def enter(course: Course, students: Mapping[str, Mapping[str, str]]) -> Sequence[str]:
-    """Enter students into the gradebook, by id, and give the ids of those who are new.
-
-    What is known of somebody and stands in no cell stays.
-    """
+    """Enter students into the gradebook, by id, and give the ids of those who are new."""
     with course.one_writer(), course.gradebook() as book:
         before = {student.id for student in book.students}
         for student, known in students.items():

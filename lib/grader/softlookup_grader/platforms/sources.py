@@ -25,23 +25,15 @@ _REMOTE = re.compile(r'\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.M)
 
 @dataclass(frozen=True)
 class Ways:
-    """How to read what is collected.
+    """How to read what is collected."""
 
-    Attributes:
-        roster: A table that says whose a folder or a repository is, by its name, its address or its user.
-        prefix: What stands in front of the student's part of the names of folders.
-        worksheet: Moodle's grading worksheet, if it lies elsewhere than beside the zip.
-        ids: The title of the column of students in a table, if it is not a usual one.
-        exchange: Whether nbgrader's exchange is collected, too.
-        force: Whether notebooks that were collected before are replaced.
-    """
-
+    # a table that says whose a folder or a repository is, by its name, its address or its user
     roster: Table | None = None
-    prefix: str = ""
-    worksheet: Path | None = None
-    ids: str | None = None
-    exchange: bool = False
-    force: bool = False
+    prefix: str = ""  # what stands in front of the student's part of the names of folders
+    worksheet: Path | None = None  # Moodle's grading worksheet, if it lies elsewhere than beside the zip
+    ids: str | None = None  # the title of the column of students in a table, if it is not a usual one
+    exchange: bool = False  # whether nbgrader's exchange is collected, too
+    force: bool = False  # whether notebooks that were collected before are replaced
 
 
 @dataclass
@@ -51,11 +43,11 @@ class Pile:
     by_student: dict[str, list[ArrivedFile]] = field(default_factory=dict)
     troubles: dict[str, tuple[str, str]] = field(default_factory=dict)
     strangers: dict[str, str] = field(default_factory=dict)
-    seen: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
 
     def add(self, owner: Owner, items: Iterable[ArrivedFile]) -> None:
         """Put files on the pile of their owner."""
-        self.seen.add(owner.name)
+        self.names.add(owner.name)
         if owner.student:
             self.by_student.setdefault(owner.student, []).extend(items)
         else:
@@ -87,17 +79,17 @@ class Sources:
         """Look at all that was given: tables first, since worksheets explain zips."""
         if self._ways.worksheet is not None:
             self._worksheet(self._ways.worksheet)
-        lists, rest = [], []
+        lists, other_paths = [], []
         for path in what:
             if path.is_dir() or _begins(path) in _ZIP or ".ipynb" in path.name.casefold():
-                rest.append(path)
+                other_paths.append(path)
             else:
                 lists += self._table(path)
-        for path in rest:
+        for path in other_paths:
             self._beside(path if path.is_dir() else path.parent)
-        named = named_in(self._ways.roster, self._people, self._ways.ids) if self._ways.roster is not None else {}
-        self._owners = Owners(self._people, tuple(self._worksheets.values()), named, self._ways.prefix)
-        for path in rest:
+        by_folder = named_in(self._ways.roster, self._people, self._ways.ids) if self._ways.roster is not None else {}
+        self._owners = Owners(self._people, tuple(self._worksheets.values()), by_folder, self._ways.prefix)
+        for path in other_paths:
             if path.is_dir():
                 self._folder(path)
             elif _begins(path) in _ZIP:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from softlookup_command.plain_text import one_line
-from softlookup_grader.course.collected import UNREADABLE, arrivals
+from softlookup_grader.course.arrived import UNREADABLE, arrivals
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.inbox import STAMP, has_folder
 from softlookup_grader.data.dates import naive_utc, read_time, shown_time
@@ -32,25 +32,18 @@ _NONE = ("", "-")
 
 @dataclass(frozen=True)
 class Times:
-    """What a table of times says.
+    """What a table of times says."""
 
-    Attributes:
-        came: When each student's submission came, in UTC; of several rows the latest time.
-        notes: One sentence for each row that was left out, and why, and for each student of several rows.
-        understood: How the table was read, and the first and the last time in it, a few lines.
-    """
-
-    came: Mapping[str, datetime]
-    notes: tuple[str, ...]
-    understood: str
+    came: Mapping[str, datetime]  # when each student's submission came, in UTC; of several rows the latest time
+    notes: tuple[str, ...]  # one sentence for each row that was left out, and why, and for each student of several rows
+    understood: str  # how the table was read, and the first and the last time in it, a few lines
 
 
 def read_times(course: Course, assignment: str, table: Table, zone: tzinfo) -> Times:
     """Read who came when, and which rows are left out; nothing is written.
 
     The table has a column for the time, in ``zone`` where it names none, and one for the student, which may hold an id,
-    lms_user_id or e-mail address. A row without a time is no submission, and is not named. CourseError if the table has
-    no such columns, or no row can be used.
+    lms_user_id or e-mail address. A row without a time is no submission, and is not named.
     """
     with course.gradebook() as book:
         known = by_key(class_list(book))
@@ -66,7 +59,7 @@ def read_times(course: Course, assignment: str, table: Table, zone: tzinfo) -> T
     collected = arrivals(course, assignment).by_student
     unreadable = {student: arrival.why for student, arrival in collected.items() if arrival.state == UNREADABLE}
     notes = []
-    for number, row in enumerate(table.rows, 2):
+    for row_number, row in enumerate(table.rows, 2):
         text = row[when].strip()
         if text in _NONE:
             continue
@@ -83,7 +76,7 @@ def read_times(course: Course, assignment: str, table: Table, zone: tzinfo) -> T
             except CourseError as error:
                 problem = f"the time of {one_line(student)}: {error}"
         if problem:
-            notes.append(f"row {number} was left out: {problem}")
+            notes.append(f"row {row_number} was left out: {problem}")
     if notes and not came:
         raise CourseError(f"no row of the table can be used. It was {table.understood()}. {'; '.join(notes[:3])}")
     notes += [f"{one_line(name)} stands in {n} rows: the latest time counts" for name, n in rows.items() if n > 1]
@@ -121,5 +114,5 @@ def _whose(keys: Sequence[str], known: Mapping[str, Person]) -> tuple[str, str]:
     students = sorted({known[key].student for key in keys if key in known})
     if len(students) == 1:
         return students[0], ""
-    shown = ", ".join(one_line(key) for key in keys if key) or "nobody"
-    return "", f"it names {shown}, which fits {len(students) or 'no'} students of the class list"
+    row_keys = ", ".join(one_line(key) for key in keys if key) or "nobody"
+    return "", f"it names {row_keys}, which fits {len(students) or 'no'} students of the class list"

@@ -30,17 +30,11 @@ _IDENTIFIER = re.compile(r"(.*?)\s*(\d+)\s*")
 
 @dataclass(frozen=True)
 class Person:
-    """A student of the class list, by everything that a learning platform may know.
+    """A student of the class list, by everything that a learning platform may know."""
 
-    Attributes:
-        student: The student's id in this course.
-        lms_user_id: The id in a learning platform, empty if there is none.
-        email: The e-mail address, likewise.
-    """
-
-    student: str
-    lms_user_id: str = ""
-    email: str = ""
+    student: str  # the student's id in this course
+    lms_user_id: str = ""  # the id in a learning platform, empty if there is none
+    email: str = ""  # the e-mail address, likewise
 
 
 def class_list(book: Any) -> list[Person]:
@@ -50,85 +44,78 @@ def class_list(book: Any) -> list[Person]:
 
 @dataclass(frozen=True)
 class Columns:
-    """Where a grading worksheet holds what, in whatever language; None if it does not.
+    """Where a grading worksheet holds what, in whatever language; None if it does not."""
 
-    Attributes:
-        identifier: "Participant 7".
-        name: The full name, hidden under blind marking.
-        grade: The grade.
-        maximum: The highest grade.
-        changeable: Whether the grade can be changed.
-    """
-
-    identifier: int | None
-    name: int | None
-    grade: int | None
-    maximum: int | None
-    changeable: int | None
+    identifier: int | None  # "Participant 7"
+    name: int | None  # the full name, hidden under blind marking
+    grade: int | None  # the grade
+    maximum: int | None  # the highest grade
+    changeable: int | None  # whether the grade can be changed
 
 
-def worksheet_columns(sheet: Table, grade: str | None = None) -> Columns:
+def worksheet_columns(table: Table, grade: str | None = None) -> Columns:
     """Find the columns of a grading worksheet: by Moodle's English titles, else by what they hold and where they stand.
 
     The identifier is the first column in which one word stands before a number, the name stands right of it. The
     maximum is one number in all rows, and stands between the grade, a number or nothing, and one or two words that say
-    whether that can be changed. ``grade`` is the title of the column of grades, if it is known; CourseError if there is
-    none of this title.
+    whether that can be changed.
     """
-    width = range(len(sheet.header))
+    width = range(len(table.header))
 
     def number_or_nothing(at: int) -> bool:
-        return all(cell == "-" or as_number(cell) is not None for cell in sheet.cells(at))
+        return all(cell == "-" or as_number(cell) is not None for cell in table.cells(at))
 
     def one_number(at: int) -> bool:
-        cells = sheet.cells(at)
+        cells = table.cells(at)
         numbers = set(map(as_number, cells))
-        return len(cells) == len(sheet.rows) and len(numbers) == 1 and (numbers.pop() or 0) > 0
+        return len(cells) == len(table.rows) and len(numbers) == 1 and (numbers.pop() or 0) > 0
 
-    identifier = sheet.find("Identifier")
+    identifier = table.find("Identifier")
     if identifier is None:
-        identifier = next((at for at in width if are_numbered(sheet.cells(at))), None)
-    name = sheet.find("Full name")
+        identifier = next((at for at in width if are_numbered(table.cells(at))), None)
+    name = table.find("Full name")
     if name is None and identifier is not None and identifier + 1 in width:
-        name = None if are_addresses(sheet.cells(identifier + 1)) else identifier + 1
-    scores = sheet.column(grade) if grade else sheet.find("Grade")
-    highest = sheet.find("Maximum Grade")
+        name = None if are_addresses(table.cells(identifier + 1)) else identifier + 1
+    scores = table.column(grade) if grade else table.find("Grade")
+    highest = table.find("Maximum Grade")
     if highest is None:
-        places = [at for at in width[1:] if one_number(at) and number_or_nothing(at - 1) and scores in (None, at - 1)]
-        highest = places[0] if len(places) == 1 else None
+        candidates = [
+            at for at in width[1:] if one_number(at) and number_or_nothing(at - 1) and scores in (None, at - 1)
+        ]
+        highest = candidates[0] if len(candidates) == 1 else None
     if scores is None and highest:
         scores = highest - 1
-    free = sheet.find("Grade can be changed")
+    free = table.find("Grade can be changed")
     if free is None and highest is not None and highest + 1 in width:
-        words = sheet.cells(highest + 1)
-        free = highest + 1 if len(words) == len(sheet.rows) and 0 < len(set(words)) < 3 else None
+        words = table.cells(highest + 1)
+        free = highest + 1 if len(words) == len(table.rows) and 0 < len(set(words)) < 3 else None
     columns = Columns(identifier, name, scores, highest, free)
     meanings = ("identifier", "name", "grade", "maximum", "mark whether a grade can be changed")
     for at, meaning in zip((identifier, name, scores, highest, free), meanings, strict=True):
         if at is not None:
-            sheet.mean(at, meaning)
+            table.mean(at, meaning)
     return columns
 
 
-def not_a_worksheet(sheet: Table) -> str:
+def not_a_worksheet(table: Table) -> str:
     """Why a table cannot be a grading worksheet, one sentence."""
     expected = "a column of participant numbers such as 'Participant 7', in any language"
-    return f"the file is not a {WORKSHEET}: wanted {expected}, got {sheet.titles()}"
+    return f"the file is not a {WORKSHEET}: wanted {expected}, got {table.titles()}"
 
 
 class Worksheet:
     """The grading worksheet of one assignment."""
 
-    def __init__(self, sheet: Table, people: Sequence[Person]) -> None:
+    def __init__(self, table: Table, people: Sequence[Person]) -> None:
         """Read it as Moodle gave it; CourseError if it is no such worksheet."""
-        columns = worksheet_columns(sheet)
+        columns = worksheet_columns(table)
         if columns.identifier is None:
-            raise CourseError(not_a_worksheet(sheet))
-        self._sheet, self._name = sheet, columns.name
+            raise CourseError(not_a_worksheet(table))
+        self._sheet, self._name = table, columns.name
         self._known = by_key(people)
-        self._keys = sheet.take_ids(MOODLE_KEYS, self._known, columns.grade)
+        self._keys = table.take_ids(MOODLE_KEYS, self._known, columns.grade)
         self._rows: dict[str, list[tuple[str, list[str]]]] = {}
-        for row in sheet.rows:
+        for row in table.rows:
             match = _IDENTIFIER.fullmatch(row[columns.identifier])
             if match:
                 self._rows.setdefault(_number(match[2]), []).append((match[1], row))
@@ -137,50 +124,48 @@ class Worksheet:
         """How the table was read, one sentence."""
         return self._sheet.understood()
 
-    def has(self, number: str) -> bool:
+    def has(self, participant: str) -> bool:
         """Whether it has a participant of this number."""
-        return _number(number) in self._rows
+        return _number(participant) in self._rows
 
-    def whose(self, number: str, name: str) -> tuple[str, str]:
-        """Say which student a participant is, by the number in a folder's name and what stands before it.
-
-        It gives the student's id, and an empty text; or an empty id, and why nobody is found.
-        """
-        rows = self._rows.get(_number(number), [])
+    def whose(self, participant: str, name: str) -> tuple[str, str]:
+        """Say which student a participant is, by the number in a folder's name and what stands before it."""
+        rows = self._rows.get(_number(participant), [])
         if len(rows) != 1:
             problem = "is not" if not rows else "stands twice"
             cure = "download the worksheet of this assignment again"
-            return "", f"participant {number} {problem} in the grading worksheet: {cure}"
-        word, row = rows[0]
+            return "", f"participant {participant} {problem} in the grading worksheet: {cure}"
+        label, row = rows[0]
         called = row[self._name] if self._name is not None else ""
         # Under blind marking every folder has the worksheet's own word where a name would be.
-        if not _same_name(name, called) and not (word and _same_name(name, word)):
-            record = f"{one_line(called)!r}" if called.strip() else "nobody by name"
+        if not _same_name(name, called) and not (label and _same_name(name, label)):
+            quoted_name = f"{one_line(called)!r}" if called.strip() else "nobody by name"
             return "", (
-                f"the grading worksheet has {record} as participant {number}, and the archive has {one_line(name)!r}: "
-                "it may be a group's submission or the worksheet of another assignment; hand it in by hand"
+                f"the grading worksheet has {quoted_name} as participant {participant}, and the archive has "
+                f"{one_line(name)!r}: it may be a group's submission or the worksheet of another assignment; hand it "
+                "in by hand"
             )
         keys = (key_of(row[index]) for index in self._keys)
         students = sorted({self._known[key].student for key in keys if key in self._known})
         if len(students) == 1:
             return students[0], ""
         if students:
-            return "", f"the worksheet's row of participant {number} fits {' and '.join(map(one_line, students))}"
+            return "", f"the worksheet's row of participant {participant} fits {' and '.join(map(one_line, students))}"
         return "", (
-            f"the class list has no student with the ID number, username or e-mail address of participant {number}: "
-            "give the student one of them as id, lms_user_id or email"
+            f"the class list has no student with the ID number, username or e-mail address of participant "
+            f"{participant}: give the student one of them as id, lms_user_id or email"
         )
 
     def participants(self) -> Iterator[tuple[str, str, str]]:
         """Go over everybody in it: the participant number, and what :meth:`whose` says of it."""
-        for number, ((word, row), *_) in self._rows.items():
-            yield number, *self.whose(number, (row[self._name] if self._name is not None else "") or word)
+        for participant, ((label, row), *_) in self._rows.items():
+            yield participant, *self.whose(participant, (row[self._name] if self._name is not None else "") or label)
 
 
-def worksheet_of(course: Course, sheet: Table) -> Worksheet:
+def worksheet_of(course: Course, table: Table) -> Worksheet:
     """Read a table as the grading worksheet of one assignment of a course; CourseError if it is none."""
     with course.gradebook() as book:
-        return Worksheet(sheet, class_list(book))
+        return Worksheet(table, class_list(book))
 
 
 def _number(digits: str) -> str:

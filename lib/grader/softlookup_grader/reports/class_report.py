@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from softlookup_grader.course.collected import Arrivals, arrivals, summary
+from softlookup_grader.course.arrived import Arrivals, arrivals
+from softlookup_grader.course.collected import summary
 from softlookup_grader.course.deadlines import deadlines, more_time
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.grade_sheet import SheetRow, read_sheet
@@ -32,104 +33,63 @@ PAIRS = 20
 
 @dataclass(frozen=True)
 class MistakeCost:
-    """What one known mistake cost the class.
-
-    Attributes:
-        task: The task's id.
-        slug: The mistake's name.
-        students: How many made it.
-        points: What they lost in that task, in all; two mistakes named together share it.
-        says: The sentence for the student.
-    """
+    """What one known mistake cost the class."""
 
     task: str
-    slug: str
-    students: int
-    points: float
-    says: str
+    name: str  # the mistake's name
+    students: int  # how many made it
+    points: float  # what they lost in that task, in all; two mistakes named together share it
+    says: str  # the sentence for the student
 
 
 @dataclass(frozen=True)
 class TaskLine:
-    """How the class did in one task.
-
-    Attributes:
-        task: The task's id.
-        max: What it is worth.
-        right: Share of the graded submissions that are right.
-        mean: Points on average.
-        lost: Points lost in all.
-        blank: How many did not fill it in.
-        mistakes: The known mistakes met in it, the most frequent first.
-    """
+    """How the class did in one task."""
 
     task: str
     max: float
-    right: float
-    mean: float
-    lost: float
-    blank: int
-    mistakes: tuple[MistakeCost, ...] = ()
+    pass_rate: float  # share of the graded submissions that are right
+    mean: float  # points on average
+    lost: float  # points lost in all
+    blank: int  # how many did not fill it in
+    mistakes: tuple[MistakeCost, ...] = ()  # the known mistakes met in it, the most frequent first
 
 
 @dataclass(frozen=True)
 class LateOne:
-    """A graded hand-in that came after its end, more time counted.
+    """A graded hand-in that came after its end, more time counted."""
 
-    Attributes:
-        seconds: By how much.
-        penalty: What it cost, in points.
-    """
-
-    seconds: float
-    penalty: float
+    seconds: float  # by how much
+    penalty: float  # what it cost, in points
 
 
 @dataclass(frozen=True)
 class ClassReport:
-    """One assignment of a class.
-
-    Attributes:
-        assignment: Its name.
-        max: Points there are.
-        graded: Ids of the graded.
-        refused: Ids of those whose notebook could not be graded, and why.
-        missing: Ids of those in the class who have handed in nothing.
-        scores: Points of the graded, late penalties off, in rising order.
-        late: How many of them have a late penalty.
-        late_ones: Those of them who came late, or have a late penalty, by id.
-        untimed: Those of them of whom no time is known, where it is known of others and there is a due date.
-        groups: Those for whom one notebook counts; the first handed it in.
-        remarks: What is to be said of groups, by id.
-        collected: What collecting came to, a few lines; empty where nothing was collected.
-        more_time: Who has more time, and why, a line each: for the instructor alone.
-        tasks: One for each task, in the order of the notebook.
-        waiting: Ids of those whose written answers a person still has to read.
-        helped: How much help the notebooks say was asked for: by student, by task, the number of steps.
-        pairs: Submissions that are alike.
-        known: Submissions whose answers are published, shown as help, or were handed in earlier.
-        side_by_side: The answers of both, to be read.
-    """
+    """One assignment of a class."""
 
     assignment: str
-    max: float
-    graded: tuple[str, ...]
-    refused: dict[str, str]
-    missing: tuple[str, ...]
-    scores: tuple[float, ...]
-    late: int
-    tasks: tuple[TaskLine, ...]
-    waiting: tuple[str, ...]
+    max: float  # points there are
+    graded: tuple[str, ...]  # ids of the graded
+    refused: dict[str, str]  # ids of those whose notebook could not be graded, and why
+    missing: tuple[str, ...]  # ids of those in the class who have handed in nothing
+    scores: tuple[float, ...]  # points of the graded, late penalties off, in rising order
+    late: int  # how many of them have a late penalty
+    tasks: tuple[TaskLine, ...]  # one for each task, in the order of the notebook
+    waiting: tuple[str, ...]  # ids of those whose written answers a person still has to read
+    # how much help the notebooks say was asked for: by student, by task, the number of steps
     helped: dict[str, dict[str, int]] = field(default_factory=dict)
-    pairs: tuple[SimilarPair, ...] = field(default=())
+    pairs: tuple[SimilarPair, ...] = field(default=())  # submissions that are alike
+    # submissions whose answers are published, shown as help, or were handed in earlier
     known: tuple[KnownAnswers, ...] = ()
     side_by_side: tuple[Likeness, ...] = ()
+    # those of them who came late, or have a late penalty, by id
     late_ones: dict[str, LateOne] = field(default_factory=dict)
+    # those of them of whom no time is known, where it is known of others and there is a due date
     untimed: tuple[str, ...] = ()
-    groups: tuple[tuple[str, ...], ...] = ()
-    remarks: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    collected: tuple[str, ...] = ()
-    more_time: tuple[str, ...] = ()
+    groups: tuple[tuple[str, ...], ...] = ()  # those for whom one notebook counts; the first handed it in
+    remarks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what is to be said of groups, by id
+    collected: tuple[str, ...] = ()  # what collecting came to, a few lines; empty where nothing was collected
+    more_time: tuple[str, ...] = ()  # who has more time, and why, a line each: for the instructor alone
 
     @property
     def quartiles(self) -> tuple[float, float, float] | None:
@@ -150,7 +110,7 @@ class ClassReport:
     def mistakes(self) -> list[MistakeCost]:
         """The known mistakes of all tasks, those that cost the most points first."""
         met = [mistake for task in self.tasks for mistake in task.mistakes]
-        return sorted(met, key=lambda mistake: (-mistake.points, mistake.task, mistake.slug))
+        return sorted(met, key=lambda mistake: (-mistake.points, mistake.task, mistake.name))
 
     def histogram(self) -> list[tuple[float, float, int]]:
         """How many have from so many to so many points; the upper end belongs to the next one, but for the last."""
@@ -179,9 +139,15 @@ class ClassReport:
             "histogram": [list(bar) for bar in self.histogram()],
             "tasks": {
                 task.task: {
-                    **{"max": task.max, "right": task.right, "mean": task.mean, "lost": task.lost, "blank": task.blank},
+                    **{
+                        "max": task.max,
+                        "right": task.pass_rate,
+                        "mean": task.mean,
+                        "lost": task.lost,
+                        "blank": task.blank,
+                    },
                     "mistakes": {
-                        mistake.slug: {"students": mistake.students, "points": mistake.points, "says": mistake.says}
+                        mistake.name: {"students": mistake.students, "points": mistake.points, "says": mistake.says}
                         for mistake in task.mistakes
                     },
                 }
@@ -225,15 +191,13 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
     """Put together what is known of one assignment: the grade report, the gradebook, the submitted notebooks.
 
     Points come from the gradebook, where a person may have changed them since; verdicts from the grade report.
-    ``earlier`` are notebooks of earlier years, to compare with. CourseError if the assignment is unknown, or was not
-    graded.
     """
     report = read_report(course.root / "reports" / f"{assignment}.json")
-    sheet = read_sheet(course, assignment, report)
-    lines = {line.student: line for line in sheet if line.status == GRADED}
-    records = [record for record in report.records if record.status == GRADED]
-    states = {line.student: line.status for line in sheet} | {r.student: r.status for r in report.records}
-    refused = {record.student: record.reason for record in report.records if record.status == REFUSED}
+    grade_rows = read_sheet(course, assignment, report)
+    lines = {line.student: line for line in grade_rows if line.status == GRADED}
+    records = [row for row in report.records if row.status == GRADED]
+    states = {line.student: line.status for line in grade_rows} | {r.student: r.status for r in report.records}
+    refused = {row.student: row.reason for row in report.records if row.status == REFUSED}
     hand_ins = HandIns(course, assignment)
     # A group's notebook is compared once, as that of the one who handed it in.
     compared = [student for student in sorted(lines) if not hand_ins.given_by(student)]
@@ -250,7 +214,7 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
     known = known_answers(handed.tokens, handed.released, catalogue, earlier)
     return ClassReport(
         assignment=assignment,
-        max=sheet[0].max if sheet else max((record.max for record in records), default=0.0),
+        max=grade_rows[0].max if grade_rows else max((row.max for row in records), default=0.0),
         graded=tuple(sorted(lines)),
         refused=dict(sorted(refused.items())),
         missing=tuple(sorted(student for student, state in states.items() if state == MISSING)),
@@ -272,10 +236,7 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
 
 
 def collected_lines(course: Course, assignment: str) -> tuple[str, ...]:
-    """What collecting came to: the counts, and what is nobody's; none where nothing was collected.
-
-    CourseError if the record of what was collected is damaged.
-    """
+    """What collecting came to: the counts, and what is nobody's; none where nothing was collected."""
     if arrivals(course, assignment) == Arrivals():
         return ()
     standing = summary(course, assignment)
@@ -315,28 +276,33 @@ def _side_by_side(
         yield Likeness(both, both, tuple((task_id(cell), first_texts[cell], second_texts[cell]) for cell in pair.cells))
     for finding in known:
         answers = zip(finding.cells, finding.known_texts, strict=True)
-        shown = tuple((task_id(cell), texts[finding.student][cell], other) for cell, other in answers)
-        yield Likeness((finding.student,), (finding.student, finding.source), shown)
+        triples = tuple((task_id(cell), texts[finding.student][cell], other) for cell, other in answers)
+        yield Likeness((finding.student,), (finding.student, finding.source), triples)
 
 
 def _task_line(name: str, records: Sequence[Record], lines: dict[str, SheetRow], catalogue: Catalogue) -> TaskLine:
-    marks = [(record.student, record.tasks[name]) for record in records if name in record.tasks]
+    marks = [(row.student, row.tasks[name]) for row in records if name in row.tasks]
     points = {student: _points(lines.get(student), name, mark) for student, mark in marks}
     students: Counter[str] = Counter()
     cost: dict[str, float] = defaultdict(float)
     for student, mark in marks:
-        for slug in mark.diagnosis:
-            students[slug] += 1
-            cost[slug] += (mark.max - points[student]) / len(mark.diagnosis)
-    met = [MistakeCost(name, slug, students[slug], cost[slug], _says(name, slug, catalogue)) for slug in students]
+        for mistake_name in mark.diagnosis:
+            students[mistake_name] += 1
+            cost[mistake_name] += (mark.max - points[student]) / len(mark.diagnosis)
+    met = [
+        MistakeCost(
+            name, mistake_name, students[mistake_name], cost[mistake_name], _says(name, mistake_name, catalogue)
+        )
+        for mistake_name in students
+    ]
     return TaskLine(
         task=name,
         max=marks[0][1].max,
-        right=sum(mark.verdict == "pass" for _, mark in marks) / len(marks),
+        pass_rate=sum(mark.verdict == "pass" for _, mark in marks) / len(marks),
         mean=statistics.fmean(points.values()),
         lost=sum(mark.max - points[student] for student, mark in marks),
         blank=sum(mark.verdict == "blank" for _, mark in marks),
-        mistakes=tuple(sorted(met, key=lambda mistake: (-mistake.students, -mistake.points, mistake.slug))),
+        mistakes=tuple(sorted(met, key=lambda mistake: (-mistake.students, -mistake.points, mistake.name))),
     )
 
 
@@ -346,9 +312,9 @@ def _points(line: SheetRow | None, name: str, mark: TaskMark) -> float:
     return points_by_task.get(name, mark.points)
 
 
-def _says(name: str, slug: str, catalogue: Catalogue) -> str:
+def _says(name: str, mistake_name: str, catalogue: Catalogue) -> str:
     """A known mistake's sentence; empty for what the course does not know any more."""
     try:
-        return catalogue.task(name).mistake(slug).says
+        return catalogue.task(name).mistake(mistake_name).says
     except (UnknownTask, KeyError):
-        return "the right answer to another variant of the task" if slug == "other-variant" else ""
+        return "the right answer to another variant of the task" if mistake_name == "other-variant" else ""

@@ -10,7 +10,7 @@ from softlookup_grader.data.errors import CourseError
 from softlookup_grader.reports.explaining import Explained, Explanation
 from softlookup_inside.asking import texts
 from softlookup_judge.data.result import CheckResult
-from softlookup_judge.data.words import number, shape
+from softlookup_judge.data.words import number_text, shape
 
 FOR_YOU = "For the instructor only: this shows the wanted numbers, which students do not see."
 SIDE = 12
@@ -24,10 +24,7 @@ FIRST = 8
 
 
 def explanation_text(explanation: Explanation, task: str | None = None) -> str:
-    """The explanation in words and numbers, for a terminal or a letter.
-
-    With a task, "04.scale", of that alone; CourseError if there is no such task in it.
-    """
+    """The explanation in words and numbers, for a terminal or a letter."""
     chosen = [explained for explained in explanation.tasks if task in (None, explained.mark.task)]
     if not chosen:
         has = ", ".join(explained.mark.task for explained in explanation.tasks)
@@ -44,20 +41,20 @@ def explanation_text(explanation: Explanation, task: str | None = None) -> str:
 
 
 def _about_files(explanation: Explanation) -> list[str]:
-    record = []
+    sentences = []
     if explanation.given_by:
-        record.append(f"the notebook is that of the group: {one_line(explanation.given_by)} handed it in")
+        sentences.append(f"the notebook is that of the group: {one_line(explanation.given_by)} handed it in")
     if explanation.changed is None:
-        record.append("the submitted file is gone; the graded answers were asked again")
+        sentences.append("the submitted file is gone; the graded answers were asked again")
     elif explanation.changed:
-        record.append("the submitted file has changed since it was graded; the graded answers were asked again")
+        sentences.append("the submitted file has changed since it was graded; the graded answers were asked again")
     else:
-        record.append("the submitted file is the one that was graded")
+        sentences.append("the submitted file is the one that was graded")
     if explanation.other_release:
-        record.append("the release has changed since then: questions and points may differ")
+        sentences.append("the release has changed since then: questions and points may differ")
     if not explanation.agrees:
-        record.append("asking again gives OTHER points than the ledger holds: see below")
-    return record
+        sentences.append("asking again gives OTHER points than the ledger holds: see below")
+    return sentences
 
 
 def _task_lines(explained: Explained) -> list[str]:
@@ -100,14 +97,14 @@ def _evidence(result: CheckResult) -> Iterator[str]:
         yield from _block(f"got {which}", got)
         yield from _block(f"wanted {which}", expected)
     elif lead and _is_small(got[lead]):
-        place = f"[{', '.join(map(str, lead))}, :, :] of {which}, shape {shape(got)}"
-        yield f"the first cell that differs is in {place}; {difference.count} differ in all"
+        location = f"[{', '.join(map(str, lead))}, :, :] of {which}, shape {shape(got)}"
+        yield f"the first cell that differs is in {location}; {difference.count} differ in all"
         yield from _block("got there", got[lead])
         yield from _block("wanted there", expected[lead])
     else:
         yield f"{which}: shape {shape(got)}, {difference.count} cells differ; the first of them:"
         for index in _off(got, expected, difference.tolerance)[:FIRST]:
-            pair = (number(array[tuple(index)]) for array in (got, expected))
+            pair = (number_text(array[tuple(index)]) for array in (got, expected))
             yield "  {}: got {}, wanted {}".format([int(i) for i in index], *pair)
     if result.printed:
         yield f"the code printed: {plain(result.printed.strip())}"
@@ -118,14 +115,14 @@ def _block(title: str, value: Any) -> Iterator[str]:
     if not isinstance(value, np.ndarray):
         yield f"{title}: {value!r}"
     elif value.ndim == 0:
-        yield f"{title} ({value.dtype}): {number(float(value))}"
+        yield f"{title} ({value.dtype}): {number_text(float(value))}"
     else:
         yield f"{title}, shape {shape(value)}, {value.dtype}:"
         most = value.size + 1 if _is_small(value) else 0
-        shown = np.array2string(
+        array_text = np.array2string(
             value, precision=6, max_line_width=100, threshold=most, edgeitems=1 if value.ndim > 2 else 3
         )
-        yield from (f"  {line}" for line in shown.splitlines())
+        yield from (f"  {line}" for line in array_text.splitlines())
 
 
 def _is_small(array: np.ndarray) -> bool:

@@ -23,19 +23,12 @@ from softlookup_judge.data.result import CheckResult
 
 @dataclass(frozen=True)
 class Explained:
-    """One task of one submission.
+    """One task of one submission."""
 
-    Attributes:
-        mark: What asking once more came to.
-        then: The points in the ledger, None if a person gives them.
-        in_gradebook: What the gradebook holds, None if there is nothing.
-        result: The whole result with inputs, got and wanted; None where nothing was judged.
-    """
-
-    mark: Mark
-    then: float | None
-    in_gradebook: CellGrade | None
-    result: CheckResult | None = None
+    mark: Mark  # what asking once more came to
+    then: float | None  # the points in the ledger, None if a person gives them
+    in_gradebook: CellGrade | None  # what the gradebook holds, None if there is nothing
+    result: CheckResult | None = None  # the whole result with inputs, got and wanted; None where nothing was judged
 
     @property
     def agrees(self) -> bool:
@@ -45,27 +38,16 @@ class Explained:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a submission has the points it has.
-
-    Attributes:
-        assignment: Name of the assignment.
-        student: The student's id.
-        seed: It drew all inputs, then and now.
-        changed: Whether the submitted file is another one than was graded; None if it is gone.
-        other_release: Whether the release is another one than it was then.
-        given_by: Who of the student's group handed in the notebook; empty if the student did.
-        tasks: One for each graded cell, in the order of the notebook.
-        remarks: What was ignored, cut or stopped.
-    """
+    """Why a submission has the points it has."""
 
     assignment: str
     student: str
-    seed: int
-    changed: bool | None
-    other_release: bool
-    tasks: tuple[Explained, ...]
-    remarks: tuple[str, ...] = ()
-    given_by: str = ""
+    seed: int  # it drew all inputs, then and now
+    changed: bool | None  # whether the submitted file is another one than was graded; None if it is gone
+    other_release: bool  # whether the release is another one than it was then
+    tasks: tuple[Explained, ...]  # one for each graded cell, in the order of the notebook
+    remarks: tuple[str, ...] = ()  # what was ignored, cut or stopped
+    given_by: str = ""  # who of the student's group handed in the notebook; empty if the student did
 
     @property
     def agrees(self) -> bool:
@@ -74,10 +56,7 @@ class Explanation:
 
 
 def last_graded(course: Course, assignment: str, student: str) -> tuple[Graded, Run]:
-    """Read a student's last line in the ledgers, and the run that it belongs to.
-
-    CourseError if there is none, or nobody in the class has the id.
-    """
+    """Read a student's last line in the ledgers, and the run that it belongs to."""
     if line := last_line(course.root / ".grading" / assignment, student):
         return line
     course.students([student])
@@ -90,25 +69,25 @@ def explain(
     """Ask what was graded the same questions once more.
 
     Each task comes with what was asked, got and wanted where it first went wrong. The submitted file is asked if it is
-    the one that was graded, else the autograded notebook, which holds the answers as they were. ``examiner`` makes the
-    examiner for settings, a context; a ``SandboxExaminer`` everywhere but in tests. CourseError if the student was not
-    graded, or what was graded is not there any more.
+    the one that was graded, else the autograded notebook, which holds the answers as they were.
     """
     graded, run = last_graded(course, assignment, student)
     if graded.status != GRADED:
         raise CourseError(f"{student!r} has no points to explain: {graded.status}, {plain(graded.reason)}")
     changed, content = what_was_graded(course, assignment, graded)
-    seen: dict[str, CheckResult] = {}
+    results: dict[str, CheckResult] = {}
     settings = settings_for(course, assignment, run.seed, run.sandbox)
     personal = own_release(course, assignment, graded.given_by or student)
     content = content if personal is None else with_release(personal, content)
     with examiner(replace(settings, personal=personal is not None)) as asking:
-        again = asking.examine(graded.given_by or student, content, witness=seen.__setitem__)
+        again = asking.examine(graded.given_by or student, content, witness=results.__setitem__)
     if again.status != GRADED:
         raise CourseError(f"asking the questions again failed: {again.status}, {plain(again.reason)}")
     then = {mark.cell: mark.points for mark in graded.marks}
     now = next((row.cells for row in read_sheet(course, assignment) if row.student == student), {})
-    tasks = tuple(Explained(mark, then.get(mark.cell), now.get(mark.cell), seen.get(mark.task)) for mark in again.marks)
+    tasks = tuple(
+        Explained(mark, then.get(mark.cell), now.get(mark.cell), results.get(mark.task)) for mark in again.marks
+    )
     other = digest_of(identity(settings).encode("utf-8", "replace")) != run.release
     return Explanation(assignment, student, run.seed, changed, other, tasks, again.remarks, graded.given_by)
 

@@ -17,10 +17,7 @@ from softlookup_judge.data.result import HELP_STEPS
 
 
 def helped(course: Course, assignment: str, students: Iterable[str]) -> dict[str, dict[str, int]]:
-    """How much help these students' submitted notebooks say was asked for: steps by student and task of the assignment.
-
-    A notebook whose outputs were cleared says nothing; a group's says the same of all its members.
-    """
+    """How much help these students' submitted notebooks say was asked for: steps by student and task."""
     chapter = assignment.partition("_")[0]
     known = {task.id for task in catalogue_of(course.root).tasks(int(chapter))} if chapter.isdecimal() else set()
     help_by_student, hand_ins = {}, HandIns(course, assignment)
@@ -38,13 +35,8 @@ def helped(course: Course, assignment: str, students: Iterable[str]) -> dict[str
 def less_help(
     rows: Sequence[SheetRow], help_steps: Mapping[str, Mapping[str, int]], costs: Mapping[str, float]
 ) -> tuple[list[SheetRow], list[str]]:
-    """Take points for help that was asked for; the gradebook keeps the points that were earned.
-
-    It gives the class with the points that are left, and a sentence on what was taken. ``help_steps`` is what
-    ``helped`` gave; ``costs`` is the percent of a task's points that a step costs, by its name; a further step costs no
-    less.
-    """
-    left, taken = [], []
+    """Take points for help that was asked for; the gradebook keeps the points that were earned."""
+    reduced_rows, losses = [], []
     for row in rows:
         student_help = help_steps.get(row.student, {})
         cells = {}
@@ -53,9 +45,9 @@ def less_help(
             percent = max((costs.get(step, 0.0) for step in steps), default=0.0)
             cells[name] = replace(cell, points=round(cell.points * (1 - percent / 100), 4))
         lost = sum(cell.points for cell in row.cells.values()) - sum(cell.points for cell in cells.values())
-        left.append(replace(row, cells=cells, raw=row.raw - lost))
-        taken += [lost] * (lost > 0)
-    if not taken:
-        return left, ["no points were taken for help: no notebook says that it was asked for"]
-    many = "1 student" if len(taken) == 1 else f"{len(taken)} students"
-    return left, [f"help cost {many} {sum(taken):g} points together; the gradebook keeps what they earned"]
+        reduced_rows.append(replace(row, cells=cells, raw=row.raw - lost))
+        losses += [lost] * (lost > 0)
+    if not losses:
+        return reduced_rows, ["no points were taken for help: no notebook says that it was asked for"]
+    many = "1 student" if len(losses) == 1 else f"{len(losses)} students"
+    return reduced_rows, [f"help cost {many} {sum(losses):g} points together; the gradebook keeps what they earned"]

@@ -36,21 +36,13 @@ SHOWN = "the other solution that the check shows"
 
 @dataclass(frozen=True)
 class KnownAnswers:
-    """A submission whose answers were there before.
-
-    Attributes:
-        student: The student's id.
-        source: Where they were, such as ``PUBLISHED`` or an earlier submission's file.
-        cells: The answers' cells, in the order of the notebook.
-        known_texts: The known text of each of these cells.
-        of: How many answers of this submission are long enough to count.
-    """
+    """A submission whose answers were there before."""
 
     student: str
-    source: str
-    cells: tuple[str, ...]
-    known_texts: tuple[str, ...]
-    of: int
+    source: str  # where they were, such as ``PUBLISHED`` or an earlier submission's file
+    cells: tuple[str, ...]  # the answers' cells, in the order of the notebook
+    known_texts: tuple[str, ...]  # the known text of each of these cells
+    of: int  # how many answers of this submission are long enough to count
 
     def as_json(self) -> dict[str, Any]:
         """The finding for a JSON file."""
@@ -60,12 +52,7 @@ class KnownAnswers:
 def known_answers(
     submissions: Mapping[str, Cells], released: Mapping[str, Tokens], catalogue: Catalogue, earlier: Iterable[Path] = ()
 ) -> list[KnownAnswers]:
-    """Find submissions with many answers that are published, shown as help, or handed in before; most answers first.
-
-    ``submissions`` are each student's own tokens by cell, from ``cells_of``, and ``released`` the tokens of the
-    release's solution cells. ``earlier`` are notebooks of earlier years; an answer that is published says nothing about
-    them.
-    """
+    """Find submissions with many answers that are published, shown as help, or handed in before; most answers first."""
     public = {cell: public_answers(task_id(cell), tokens, catalogue) for cell, tokens in released.items()}
     findings = []
     old = {str(path): _read(path, released) for path in earlier}
@@ -131,4 +118,4 @@ def _read(path: Path, released: Mapping[str, Tokens]) -> tuple[Cells, dict[str, 
 
 def _structure(tokens: Tokens) -> Tokens:
     """The tokens with all numbers made the same."""
-    return tuple("0" if word[0].isdigit() else word for word in tokens)
+    return tuple("0" if token[0].isdigit() else token for token in tokens)

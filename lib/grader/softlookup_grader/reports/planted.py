@@ -8,10 +8,10 @@ MARKER = "sample.json"
 """Of a sample class: what each student of it did."""
 
 
-def planted(course: Course, assignment: str) -> dict[str, dict[str, str]]:
+def planted_mistakes(course: Course, assignment: str) -> dict[str, dict[str, str]]:
     """The mistakes that were planted in a sample class, by student and task; nothing for a real class."""
     path = course.root / MARKER
     if not path.is_file():
         return {}
-    record = json.loads(path.read_text(encoding="utf-8")).get(assignment, {})
-    return {student: about["planted"] for student, about in record.items() if about["planted"]}
+    content = json.loads(path.read_text(encoding="utf-8")).get(assignment, {})
+    return {student: about["planted"] for student, about in content.items() if about["planted"]}

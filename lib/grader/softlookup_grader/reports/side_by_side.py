@@ -24,17 +24,11 @@ pre { border: 1px solid color-mix(in srgb, currentColor 30%, transparent); borde
 
 @dataclass(frozen=True)
 class Likeness:
-    """Two sources of answers that are alike.
+    """Two sources of answers that are alike."""
 
-    Attributes:
-        students: The ids of the students whose answers are shown.
-        names: What stands above the left and the right column.
-        answers: Task, left text and right text of each answer.
-    """
-
-    students: tuple[str, ...]
-    names: tuple[str, str]
-    answers: tuple[tuple[str, str, str], ...]
+    students: tuple[str, ...]  # the ids of the students whose answers are shown
+    names: tuple[str, str]  # what stands above the left and the right column
+    answers: tuple[tuple[str, str, str], ...]  # task, left text and right text of each answer
 
 
 def page_of(assignment: str, likenesses: Sequence[Likeness]) -> str:
@@ -73,11 +67,11 @@ def pages_naming(folder: Path, student: str) -> Iterable[Path]:
 
 def _part(each: Likeness) -> str:
     left, right = (f"<bdi>{escape(one_line(name, 300))}</bdi>" for name in each.names)
-    shown = [f"<h2>{left} and {right}</h2>\n"]
+    fragments = [f"<h2>{left} and {right}</h2>\n"]
     for task, first, second in each.answers:
         columns = "".join(
             f"<figure><figcaption>{name}</figcaption><pre>{escape(visible(text[:MAX_CHARACTERS]))}</pre></figure>"
             for name, text in ((left, first), (right, second))
         )
-        shown.append(f'<h3>{escape(task)}</h3>\n<div class="two">{columns}</div>\n')
-    return "".join(shown)
+        fragments.append(f'<h3>{escape(task)}</h3>\n<div class="two">{columns}</div>\n')
+    return "".join(fragments)

@@ -56,21 +56,13 @@ Cells = Mapping[str, Tokens]
 
 @dataclass(frozen=True)
 class SimilarPair:
-    """Two submissions that are alike.
-
-    Attributes:
-        first: A student's id.
-        second: Another's.
-        cells: The near-identical solution cells that not everybody has so, in the order of the notebook.
-        rare: How many runs of tokens these share, each weighed by how rare it is in the class, 0 to 1.
-        share: How much of what the one who wrote less has written is shared, 0 to 1.
-    """
+    """Two submissions that are alike."""
 
     first: str
     second: str
-    cells: tuple[str, ...]
-    rare: float
-    share: float
+    cells: tuple[str, ...]  # the near-identical solution cells that not everybody has so, in the order of the notebook
+    rare: float  # how many runs of tokens these share, each weighed by how rare it is in the class, 0 to 1
+    fraction: float  # how much of what the one who wrote less has written is shared, 0 to 1
 
     def as_json(self) -> dict[str, Any]:
         """The pair for a JSON file."""
@@ -78,7 +70,7 @@ class SimilarPair:
             "students": [self.first, self.second],
             "cells": list(self.cells),
             "rare": round(self.rare, 1),
-            "share": round(self.share, 3),
+            "share": round(self.fraction, 3),
         }
 
 
@@ -100,9 +92,9 @@ def code_tokens(source: str) -> Tokens:
         words = _WORD.findall(re.sub(r"#.*", "", source))
     numbers: dict[str, str] = {}
     tokens: list[str] = []
-    for word in words:
-        free = word.isidentifier() and word not in _KEPT and tokens[-1:] != ["."]
-        tokens.append(numbers.setdefault(word, f"n{len(numbers)}") if free else word)
+    for token in words:
+        free = token.isidentifier() and token not in _KEPT and tokens[-1:] != ["."]
+        tokens.append(numbers.setdefault(token, f"n{len(numbers)}") if free else token)
     return tuple(tokens)
 
 
@@ -110,12 +102,12 @@ def _without_docstrings(lexemes: Sequence[tuple[int, str]]) -> list[str]:
     """The words that count; a string that is a statement of its own does not."""
     words = []
     before = tokenize.NEWLINE
-    for index, (kind, word) in enumerate(lexemes):
+    for index, (token_type, token) in enumerate(lexemes):
         after = lexemes[index + 1][0] if index + 1 < len(lexemes) else tokenize.NEWLINE
         alone = before in _STARTS and after in (tokenize.NEWLINE, tokenize.COMMENT, tokenize.ENDMARKER)
-        if kind not in _LAYOUT and not (kind == tokenize.STRING and alone):
-            words.append(word)
-        before = kind
+        if token_type not in _LAYOUT and not (token_type == tokenize.STRING and alone):
+            words.append(token)
+        before = token_type
     return words
 
 
@@ -155,9 +147,6 @@ def rarity(holders: int, submissions: int) -> float:
 def alike(submissions: Mapping[str, Cells], enough: float = ENOUGH) -> list[SimilarPair]:
     """Find the pairs of submissions that are alike beyond what is usual in this class, those with most in common first.
 
-    ``submissions`` are each student's own tokens by cell, from ``cells_of``; ``enough`` is the number of rare runs in
-    common from which on a pair is listed.
-
     Cost:
         Grows with the number of submissions, not with its square: only who shares a rare run is compared.
     """
@@ -182,7 +171,7 @@ def alike(submissions: Mapping[str, Cells], enough: float = ENOUGH) -> list[Simi
     for (first, second), rare in common.items():
         if rare < enough:
             continue
-        record: dict[str, float] = {}
+        cell_weights: dict[str, float] = {}
         both = 0
         for cell in submissions[names[first]]:
             first_runs, second_runs = runs[first][cell], runs[second].get(cell, frozenset())
@@ -190,10 +179,12 @@ def alike(submissions: Mapping[str, Cells], enough: float = ENOUGH) -> list[Simi
             both += len(shared)
             worth = sum(weights[cell].get(run, 0.0) for run in shared)
             if worth and len(shared) >= NEAR * min(len(first_runs), len(second_runs)):
-                record[cell] = worth
+                cell_weights[cell] = worth
         least = min(sum(map(len, runs[index].values())) for index in (first, second))
-        if sum(record.values()) >= enough:
-            pairs.append(SimilarPair(names[first], names[second], tuple(record), sum(record.values()), both / least))
+        if sum(cell_weights.values()) >= enough:
+            pairs.append(
+                SimilarPair(names[first], names[second], tuple(cell_weights), sum(cell_weights.values()), both / least)
+            )
     return sorted(pairs, key=lambda pair: (-pair.rare, pair.first, pair.second))
 
 
@@ -206,19 +197,16 @@ def runs_of(tokens: Tokens) -> frozenset[int]:
 def _number(run: Tokens) -> int:
     """A run's number; names are counted anew in each run, so that a line put in before it changes nothing."""
     order: dict[str, str] = {}
-    plain = [order.setdefault(word, f"n{len(order)}") if _is_free(word) else word for word in run]
+    plain = [order.setdefault(token, f"n{len(order)}") if _is_free(token) else token for token in run]
     return zlib.crc32("\x1f".join(plain).encode("utf-8", "replace"))
 
 
-def _is_free(word: str) -> bool:
-    return word[0] == "n" and word[1:].isdigit()
+def _is_free(token: str) -> bool:
+    return token[0] == "n" and token[1:].isdigit()
 
 
 def cells_of(notebook: Any, released: Mapping[str, Tokens]) -> dict[str, Tokens]:
-    """A student's own tokens in each solution cell of a notebook that was handed in, from ``read_notebook``.
-
-    ``released`` are the tokens of the release's solution cells, from ``given_by``; other cells are not looked at.
-    """
+    """A student's own tokens in each solution cell of a notebook that was handed in, from ``read_notebook``."""
     tokens: dict[str, Tokens] = {}
     for cell in notebook.cells:
         name = grade_id(cell)

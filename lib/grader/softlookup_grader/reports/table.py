@@ -35,6 +35,11 @@ Planted = Mapping[str, Mapping[str, str]]
 """For a sample class: which known mistake was planted, by student and task."""
 
 
+def say(console: Console, text: str, style: str | None = None) -> None:
+    """Print text as it is: a student's id may hold what rich takes for its own marks."""
+    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
 class LiveProgress(Watcher):
     """Shows how far grading has come: one live line on a terminal; elsewhere plain lines, at most one a second."""
 
@@ -81,12 +86,11 @@ class LiveProgress(Watcher):
             self._bar.update(self._row, completed=self.done, says=self._says())
         elif self.done == self.total or time.monotonic() - self._said >= 1:
             self._said = time.monotonic()
-            line = f"{self._what}: {self.done} of {self.total}, {self._says()}"
-            self.console.print(line, highlight=False, soft_wrap=True, markup=False)
+            say(self.console, f"{self._what}: {self.done} of {self.total}, {self._says()}")
 
     def say(self, sentence: str) -> None:
         """Print a sentence above the line."""
-        self.console.print(one_line(sentence, _LONG), highlight=False, soft_wrap=True, markup=False)
+        say(self.console, one_line(sentence, _LONG))
 
     def _says(self) -> str:
         rate = (self.done - self._first) / max(time.monotonic() - self._began, 1e-3)
@@ -106,38 +110,34 @@ class LiveProgress(Watcher):
 
 
 def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remaining = divmod(round(seconds), 60)
     if minutes >= 60:
         return f"{minutes // 60} h {minutes % 60} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return f"{minutes} min {remaining} s" if minutes else f"{remaining} s"
 
 
 def show_report(
-    console: Console, report: Report, planted: Planted | None = None, collected: Sequence[str] = ()
+    console: Console, report: Report, planted_mistakes: Planted | None = None, collected: Sequence[str] = ()
 ) -> None:
-    """Print the graded class: a row for each student, a sign for each task, then what needs attention.
-
-    With the mistakes that were ``planted``, of a sample class, the table says how many were named; ``collected`` is
-    what collecting came to, a few lines.
-    """
-    planted = planted or {}
+    """Print the graded class: a row for each student, a sign for each task, then what needs attention."""
+    planted_mistakes = planted_mistakes or {}
     signs = 0 if _can_write(console, "".join(sign[0] for sign in _SIGNS.values())) else 1
     names = task_names(report.records)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("student", no_wrap=True, overflow="crop")
     table.add_column("score", justify="right", no_wrap=True, overflow="crop")
-    for number in range(1, len(names) + 1):
-        table.add_column(str(number), justify="center", no_wrap=True, overflow="crop", min_width=2)
+    for column in range(1, len(names) + 1):
+        table.add_column(str(column), justify="center", no_wrap=True, overflow="crop", min_width=2)
     table.add_column("named", justify="right", no_wrap=True, overflow="crop")
     table.add_column("by hand", no_wrap=True, overflow="crop")
-    for record in report.records:
-        marks = [_sign(record.tasks.get(name), record.status, signs) for name in names]
+    for row in report.records:
+        marks = [_sign(row.tasks.get(name), row.status, signs) for name in names]
         table.add_row(
-            Text(one_line(record.student)),
-            _score(record, "\N{MINUS SIGN}" if _can_write(console, "\N{MINUS SIGN}") else "-"),
+            Text(one_line(row.student)),
+            _score(row, "\N{MINUS SIGN}" if _can_write(console, "\N{MINUS SIGN}") else "-"),
             *marks,
-            _named(record, planted.get(record.student)),
-            _hand(record),
+            _named(row, planted_mistakes.get(row.student)),
+            _hand(row),
         )
     console.print(f"{report.assignment}: {len(report.records)} submissions", style="bold", highlight=False)
     console.print(table)
@@ -145,53 +145,49 @@ def show_report(
     console.print("legend: " + "  ".join(f"{sign[signs]} {sign[3]}" for sign in _SIGNS.values()), highlight=False)
     _show_remarks(console, report)
     for line in collected:
-        console.print(line, highlight=False, soft_wrap=True, markup=False)
-    if planted:
-        _show_planted(console, report, planted)
+        say(console, line)
+    if planted_mistakes:
+        _show_planted(console, report, planted_mistakes)
 
 
 def _show_remarks(console: Console, report: Report) -> None:
     """What the table has no room for: mistakes met, notebooks refused, answers that wait."""
     met = report.mistakes().most_common(6)
     if met:
-        message = ", ".join(f"{slug} in {name} ({count})" for (name, slug), count in met)
+        message = ", ".join(f"{mistake_name} in {name} ({count})" for (name, mistake_name), count in met)
         console.print(f"most frequent mistakes: {message}", highlight=False)
-    for record in report.records:
-        if record.status == REFUSED:
-            line = f"{one_line(record.student)}: refused, {one_line(record.reason, 400)}"
-            console.print(line, highlight=False, soft_wrap=True, markup=False)
-    remarked = [one_line(record.student) for record in report.records if record.remarks]
+    for row in report.records:
+        if row.status == REFUSED:
+            say(console, f"{one_line(row.student)}: refused, {one_line(row.reason, 400)}")
+    remarked = [one_line(row.student) for row in report.records if row.remarks]
     if remarked:
         message = ", ".join(remarked[:10]) + (", ..." if len(remarked) > 10 else "")
-        line = f"submissions in which something was ignored, cut or stopped (see the report): {message}"
-        console.print(line, highlight=False, soft_wrap=True, markup=False)
-    no_time = [one_line(record.student) for record in report.records if NO_TIME in record.remarks]
+        say(console, f"submissions in which something was ignored, cut or stopped (see the report): {message}")
+    no_time = [one_line(row.student) for row in report.records if NO_TIME in row.remarks]
     if no_time:
-        line = f"{NO_TIME}: {', '.join(no_time)}"
-        console.print(line, highlight=False, soft_wrap=True, markup=False)
-    for group in dict.fromkeys(record.group for record in report.records if record.group):
-        line = f"one notebook for {', '.join(map(one_line, group))}: {one_line(group[0])} handed it in"
-        console.print(line, highlight=False, soft_wrap=True, markup=False)
-    absent = [one_line(record.student) for record in report.records if record.status == MISSING]
+        say(console, f"{NO_TIME}: {', '.join(no_time)}")
+    for group in dict.fromkeys(row.group for row in report.records if row.group):
+        say(console, f"one notebook for {', '.join(map(one_line, group))}: {one_line(group[0])} handed it in")
+    absent = [one_line(row.student) for row in report.records if row.status == MISSING]
     if absent:
-        console.print(f"nothing handed in: {', '.join(absent)}", highlight=False, soft_wrap=True, markup=False)
+        say(console, f"nothing handed in: {', '.join(absent)}")
     if report.waiting:
         console.print(f"submissions with answers to grade by hand: {len(report.waiting)}")
 
 
-def _show_planted(console: Console, report: Report, planted: Planted) -> None:
+def _show_planted(console: Console, report: Report, planted_mistakes: Planted) -> None:
     """For a sample class: how many of the planted mistakes were named, and which were not."""
-    records = {record.student: record for record in report.records}
+    records = {row.student: row for row in report.records}
     total = hit = 0
-    for student, mistakes in planted.items():
-        for name, slug in mistakes.items():
+    for student, mistakes in planted_mistakes.items():
+        for name, mistake_name in mistakes.items():
             mark = records[student].tasks.get(name) if student in records else None
             total += 1
-            if mark and slug in mark.diagnosis:
+            if mark and mistake_name in mark.diagnosis:
                 hit += 1
                 continue
             got = f"{mark.verdict}, named {', '.join(mark.diagnosis) or 'nothing'}" if mark else "not graded"
-            console.print(f"not named: {slug} in {name} of {student} ({got})", highlight=False, soft_wrap=True)
+            console.print(f"not named: {mistake_name} in {name} of {student} ({got})", highlight=False, soft_wrap=True)
     console.print(f"planted mistakes named: {hit} of {total}", highlight=False)
 
 
@@ -202,32 +198,36 @@ def _sign(mark: TaskMark | None, status: str, signs: int) -> Text:
     return Text(entry[signs], style=entry[2])
 
 
-def _score(record: Record, minus: str) -> str:
+def _score(row: Record, minus: str) -> str:
     """What counts, and how it comes about where a late penalty is taken off."""
-    if record.grade is None:
-        return record.status
-    if not record.penalty:
-        return f"{record.score:g}/{record.max:g}"
-    return f"{record.grade:g}/{record.max:g} ({record.score:g} {minus} {record.penalty:g} late)"
+    if row.grade is None:
+        return row.status
+    if not row.penalty:
+        return f"{row.score:g}/{row.max:g}"
+    return f"{row.grade:g}/{row.max:g} ({row.score:g} {minus} {row.penalty:g} late)"
 
 
-def _named(record: Record, planted: Mapping[str, str] | None) -> str:
-    if record.status != GRADED:
+def _named(row: Record, planted_mistakes: Mapping[str, str] | None) -> str:
+    if row.status != GRADED:
         return ""
-    if planted:
-        hit = sum(slug in record.tasks[name].diagnosis for name, slug in planted.items() if name in record.tasks)
-        return f"{hit} of {len(planted)}"
-    named = sum(bool(mark.diagnosis) for mark in record.tasks.values())
-    return str(named) if named else ""
+    if planted_mistakes:
+        hit = sum(
+            mistake_name in row.tasks[name].diagnosis
+            for name, mistake_name in planted_mistakes.items()
+            if name in row.tasks
+        )
+        return f"{hit} of {len(planted_mistakes)}"
+    named_count = sum(bool(mark.diagnosis) for mark in row.tasks.values())
+    return str(named_count) if named_count else ""
 
 
-def _hand(record: Record) -> str:
-    if record.status != GRADED or not record.by_hand:
+def _hand(row: Record) -> str:
+    if row.status != GRADED or not row.by_hand:
         return ""
-    if record.waiting:
+    if row.waiting:
         return "waits"
-    points = sum(mark.points or 0 for mark in record.by_hand.values())
-    return f"{points:g}/{sum(mark.max for mark in record.by_hand.values()):g}"
+    points = sum(mark.points or 0 for mark in row.by_hand.values())
+    return f"{points:g}/{sum(mark.max for mark in row.by_hand.values()):g}"
 
 
 def _can_write(console: Console, text: str) -> bool:
@@ -238,11 +238,11 @@ def _can_write(console: Console, text: str) -> bool:
     return True
 
 
-def as_text(report: Report, planted: Planted | None = None, collected: Sequence[str] = ()) -> str:
+def as_text(report: Report, planted_mistakes: Planted | None = None, collected: Sequence[str] = ()) -> str:
     """The table as plain text, for a file."""
     file = io.StringIO()
     console = Console(file=file, width=110, no_color=True, force_terminal=False)
-    show_report(console, report, planted, collected)
+    show_report(console, report, planted_mistakes, collected)
     return file.getvalue()
 
 

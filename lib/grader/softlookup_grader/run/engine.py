@@ -19,7 +19,7 @@ from softlookup_grader.data.records import Report
 from softlookup_grader.data.work import RunSettings
 from softlookup_grader.run.ledger import Ledger
 from softlookup_grader.run.request import GradeRequest, Watcher
-from softlookup_grader.workers.making import Examiner, Executor, MakeExecutor, make_examiner
+from softlookup_grader.workers.making import Examiner, Executor, MakeExecutor, make_examiner, patience_for
 from softlookup_grader.workers.pool import LocalExecutor, processors
 
 if TYPE_CHECKING:
@@ -32,33 +32,23 @@ def local_executor(
     make: Callable[[RunSettings], Examiner] | None = None,
     zygotes: "ZygotePool | None" = None,
 ) -> "MakeExecutor":
-    """Grade in processes of this machine: gives what makes the executor once the settings are known.
-
-    The folder of the course is for the log; the request has the number of workers, and the limits. ``make`` makes an
-    examiner in a worker; None makes the sandboxed one. It is pickled. Submissions are forked from ``zygotes``, where
-    several assignments share it.
-    """
+    """Grade in processes of this machine: gives what makes the executor once the settings are known."""
 
     def executor(settings: RunSettings) -> Executor:
         from softlookup_grader.judging.zygotes import ZygotePool
 
-        # An examiner ends a submission at its limit; one that does not is broken itself.
-        patience = 60.0 + 2 * settings.limits.total_s
         maker = functools.partial(make or make_examiner, settings)
         # Code that one trusts writes where it runs: there each worker has a zygote, and each submission a folder.
         lends = not make and settings.sandbox != "none"
         lend = functools.partial((zygotes or ZygotePool()).lend, settings) if lends else None
         workers = request.workers or processors()
-        return LocalExecutor(maker, workers, log=course.log("workers"), patience_s=patience, lend=lend)
+        return LocalExecutor(maker, workers, log=course.log("workers"), patience_s=patience_for(settings), lend=lend)
 
     return executor
 
 
 def shared_by(course: Course, assignments: Sequence[str]) -> "AbstractContextManager[ZygotePool | None]":
-    """Get what several assignments' submissions are forked from, so that torch is imported once.
-
-    A context that yields the argument for ``grade_assignment``.
-    """
+    """Get what several assignments' submissions are forked from, so that torch is imported once."""
     if len(assignments) < 2:
         return nullcontext()
     from softlookup_grader.judging.settings import release_text

@@ -11,15 +11,14 @@ from types import FrameType
 def kept_interrupts() -> Iterator[Callable[[], None]]:
     """Remember a Ctrl-C until the work can be stopped.
 
-    It gives what raises KeyboardInterrupt if Ctrl-C was pressed and Python has dropped it. Where another handler is
-    set, or this is not the main thread, nothing is changed.
+    Where another handler is set, or this is not the main thread, nothing is changed.
     """
     pressed = False
 
-    def note(number: int, frame: FrameType | None) -> None:
+    def on_interrupt(signal_number: int, frame: FrameType | None) -> None:
         nonlocal pressed
         pressed = True
-        signal.default_int_handler(number, frame)
+        signal.default_int_handler(signal_number, frame)
 
     def check() -> None:
         if pressed:
@@ -28,7 +27,7 @@ def kept_interrupts() -> Iterator[Callable[[], None]]:
     replaces_handler = threading.current_thread() is threading.main_thread()
     replaces_handler = replaces_handler and signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if replaces_handler:
-        signal.signal(signal.SIGINT, note)
+        signal.signal(signal.SIGINT, on_interrupt)
     try:
         yield check
     finally:

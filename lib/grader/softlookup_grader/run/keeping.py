@@ -229,14 +229,14 @@ class Keeper:
         if self.not_entered is None:
             return
         waiting = [s for s in self.ledger.students() if not self.ledger.of(s).entered]  # type: ignore[union-attr]
-        for number, student in enumerate(waiting):
+        for index, student in enumerate(waiting):
             try:
                 came, _ = self.hand_ins.came(student)
                 self._enter([(self._shelved(self.ledger.graded(student)), came)])
             except GradebookError as error:
-                left = len(waiting) - number
+                remaining = len(waiting) - index
                 raise GradebookError(
-                    f"{error}; {left} graded submissions are kept in the ledger: run the same command again to "
+                    f"{error}; {remaining} graded submissions are kept in the ledger: run the same command again to "
                     "enter them"
                 ) from error
 
@@ -249,40 +249,40 @@ class Keeper:
         known_students = set(known)
         for student, row in self.writer.rows():
             if student in known_students:
-                records[student] = self.writer.record(self.ledger.graded(student), row)
+                records[student] = self.writer.report_row(self.ledger.graded(student), row)
                 self.marks[student] = row.mark
         for student in known_students - records.keys():
-            records[student] = self.writer.record(self.ledger.graded(student), None)
-        for student, record in records.items():
+            records[student] = self.writer.report_row(self.ledger.graded(student), None)
+        for student, report_row in records.items():
             sharers, remarks = self.hand_ins.sharing.sharers(student), self.hand_ins.sharing.remarks.get(student, ())
             group = sharers if len(sharers) > 1 else ()
-            records[student] = dataclasses.replace(record, remarks=(*record.remarks, *remarks), group=group)
+            records[student] = dataclasses.replace(report_row, remarks=(*report_row.remarks, *remarks), group=group)
         return Report(self.request.assignment, self.ledger.run.seed, tuple(records[student] for student in known))
 
     def pages(self, report: Report) -> None:
         """Make the feedback pages that are not there yet, or show what is no longer so."""
         reasons: dict[str, str] = {}
-        for record in report.records:
-            entry = self.ledger.of(record.student)
-            page = page_of(self.course, report.assignment, record.student)
-            if record.status != MISSING and entry and not (entry.page == self._shown(record) and page.is_file()):
-                reasons[record.student] = record.reason if record.status == REFUSED else ""
+        for row in report.records:
+            entry = self.ledger.of(row.student)
+            page = page_of(self.course, report.assignment, row.student)
+            if row.status != MISSING and entry and not (entry.page == self._shown(row) and page.is_file()):
+                reasons[row.student] = row.reason if row.status == REFUSED else ""
         if not reasons:
             return
         self.watch.begin("feedback pages", len(reasons))
-        shown = {record.student: self._shown(record) for record in report.records if record.student in reasons}
+        page_marks = {row.student: self._shown(row) for row in report.records if row.student in reasons}
         workers = min(self.request.workers or processors(), len(reasons))
         for answer in make_pages(self.course, report.assignment, reasons.items(), workers=workers):
             if answer.failure:
-                record = next(record for record in report.records if record.student == answer.name)
-                points_page(self.course, report.assignment, record)
+                row = next(row for row in report.records if row.student == answer.name)
+                points_page(self.course, report.assignment, row)
                 log = self.course.log("feedback")
                 self.watch.say(f"{answer.name} has a feedback page with the points alone ({answer.failure}): see {log}")
             else:
-                self.ledger.mark_page(answer.name, shown[answer.name])
+                self.ledger.mark_page(answer.name, page_marks[answer.name])
             self.watch.step(answer.name)
 
-    def _shown(self, record: Record) -> str:
+    def _shown(self, row: Record) -> str:
         """What a record's page is made from, in short."""
-        entry = self.ledger.of(record.student)
-        return f"{self.marks.get(record.student, '')} {entry.digest if entry else ''}{record.reason}"
+        entry = self.ledger.of(row.student)
+        return f"{self.marks.get(row.student, '')} {entry.digest if entry else ''}{row.reason}"

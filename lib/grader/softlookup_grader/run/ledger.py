@@ -26,21 +26,13 @@ SEED_BITS = 128
 
 @dataclass(frozen=True)
 class Run:
-    """What all submissions of one run share.
+    """What all submissions of one run share."""
 
-    Attributes:
-        seed: Draws the inputs of all questions.
-        release: SHA-256 of the notebook that students got.
-        sandbox: "bubblewrap" or "none".
-        again: Whether it was asked to grade everybody anew.
-        begun: When it began, in UTC.
-    """
-
-    seed: int
-    release: str
-    sandbox: str = "bubblewrap"
-    again: bool = False
-    begun: str = ""
+    seed: int  # draws the inputs of all questions
+    release: str  # SHA-256 of the notebook that students got
+    sandbox: str = "bubblewrap"  # "bubblewrap" or "none"
+    again: bool = False  # whether it was asked to grade everybody anew
+    begun: str = ""  # when it began, in UTC
 
     @classmethod
     def new(cls, seed: int | None, release: str, sandbox: str, again: bool) -> "Run":
@@ -48,28 +40,20 @@ class Run:
 
         Without a seed one is drawn that nobody can foresee or find. A small number repeats a run just as well, but who
         has seen a question of that run finds it by trying them all, and with it every other question: a class should be
-        graded with a seed that was drawn. ``release`` is the SHA-256 of the notebook that students got; ``sandbox`` is
-        "bubblewrap" or "none"; ``again`` says that it was asked to grade everybody anew.
+        graded with a seed that was drawn.
         """
-        drawn = secrets.randbits(SEED_BITS) if seed is None else seed
-        return cls(drawn, release, sandbox, again, datetime.now(UTC).isoformat(timespec="seconds"))
+        run_seed = secrets.randbits(SEED_BITS) if seed is None else seed
+        return cls(run_seed, release, sandbox, again, datetime.now(UTC).isoformat(timespec="seconds"))
 
 
 @dataclass
 class Entry:
-    """What the ledger knows of one student; the rest is read from the file when it is asked for.
+    """What the ledger knows of one student; the rest is read from the file when it is asked for."""
 
-    Attributes:
-        digest: The submission that was graded last.
-        offset: Where its line begins in the file.
-        entered: Whether it stands in the gradebook.
-        page: What the feedback page was made from; empty if there is none.
-    """
-
-    digest: str
-    offset: int
-    entered: bool = False
-    page: str = ""
+    digest: str  # the submission that was graded last
+    offset: int  # where its line begins in the file
+    entered: bool = False  # whether it stands in the gradebook
+    page: str = ""  # what the feedback page was made from; empty if there is none
 
 
 @dataclass
@@ -83,13 +67,7 @@ class _Content:
 
 
 class Ledger:
-    """The ledger of one assignment, open for the one grader that works on it.
-
-    Attributes:
-        path: The file.
-        run: The run that it holds.
-        set_aside: Where the ledger of an earlier run was put, if a new run began.
-    """
+    """The ledger of one assignment, open for the one grader that works on it."""
 
     def __init__(
         self, folder: Path, release: str, seed: int | None = None, sandbox: str = "bubblewrap", again: bool = False
@@ -98,9 +76,7 @@ class Ledger:
 
         A new run begins if there is none, if the release or the sandbox is another, if a seed is asked for that is not
         the run's, or if everybody is to be graded again. A run that was begun for that and never came to its end just
-        goes on. ``folder`` is made if it is not there; ``release`` is the notebook that students got, as text;
-        ``sandbox`` is "bubblewrap" or "none". Without a seed the run's is taken, or one is drawn. CourseError if
-        another grader holds the ledger, or it cannot be written.
+        goes on. Without a seed the run's is taken, or one is drawn.
         """
         self.path = folder / FILE
         self.set_aside: Path | None = None
@@ -190,15 +166,15 @@ class Ledger:
             self._append({"finished": datetime.now(UTC).isoformat(timespec="seconds")})
             self.finished = True
 
-    def _append(self, record: dict[str, Any], sync: bool = True) -> int:
+    def _append(self, content: dict[str, Any], sync: bool = True) -> int:
         """Write one line. Returns where it begins; on failure nothing of it stays in the file."""
-        line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
+        line = json.dumps(content, separators=(",", ":")).encode() + b"\n"
         begins = self._end
         with disk_trouble(self.path):
             try:
-                rest = memoryview(line)
-                while rest:
-                    rest = rest[os.write(self._fd, rest) :]
+                remaining = memoryview(line)
+                while remaining:
+                    remaining = remaining[os.write(self._fd, remaining) :]
                 if sync:
                     os.fsync(self._fd)
             except OSError:
@@ -212,9 +188,9 @@ class Ledger:
         """Keep the file that is there beside the new one, under the next free number."""
         if not self.path.exists() or self.path.stat().st_size == 0:
             return
-        number = 1
-        while (aside := self.path.with_name(f"ledger-{number}.jsonl")).exists():
-            number += 1
+        index = 1
+        while (aside := self.path.with_name(f"ledger-{index}.jsonl")).exists():
+            index += 1
         os.rename(self.path, aside)
         self.set_aside = aside
 
@@ -250,23 +226,23 @@ def last_line(folder: Path, student: str) -> tuple[Graded, Run] | None:
 
 
 def _number(path: Path) -> int:
-    number = path.stem.removeprefix("ledger-")
-    return int(number) if number.isdigit() else -1
+    digits = path.stem.removeprefix("ledger-")
+    return int(digits) if digits.isdigit() else -1
 
 
-def _take(content: _Content, record: dict[str, Any], begins: int) -> None:
-    if "run" in record:
-        content.run = Run(**record["run"])
-    elif "status" in record:
-        graded = Graded.from_json(record)
+def _take(content: _Content, line: dict[str, Any], begins: int) -> None:
+    if "run" in line:
+        content.run = Run(**line["run"])
+    elif "status" in line:
+        graded = Graded.from_json(line)
         content.entries[graded.student] = Entry(graded.digest, begins)
         content.finished = False
-    elif "entered" in record:
-        entry = content.entries[record["entered"]]
-        entry.entered = entry.entered or entry.digest == record["digest"]
-    elif "page" in record:
-        content.entries[record["page"]].page = record["from"]
-    elif "finished" in record:
+    elif "entered" in line:
+        entry = content.entries[line["entered"]]
+        entry.entered = entry.entered or entry.digest == line["digest"]
+    elif "page" in line:
+        content.entries[line["page"]].page = line["from"]
+    elif "finished" in line:
         content.finished = True
 
 

@@ -50,51 +50,31 @@ BY_HAND = "by hand"
 
 @dataclass(frozen=True)
 class GradeCell:
-    """A cell of the assignment that points hang on.
-
-    Attributes:
-        name: Its grade_id.
-        max: What it is worth.
-        by_hand: Whether a person gives the points.
-        is_task: Whether it is one of nbgrader's manually graded tasks, which stand beside the answer.
-    """
+    """A cell of the assignment that points hang on."""
 
     name: str
     max: float
-    by_hand: bool
-    is_task: bool
+    by_hand: bool  # whether a person gives the points
+    is_task: bool  # whether it is one of nbgrader's manually graded tasks, which stand beside the answer
 
 
 @dataclass(frozen=True)
 class Points:
-    """What the gradebook holds for one cell of one student.
+    """What the gradebook holds for one cell of one student."""
 
-    Attributes:
-        auto: The grader's points, None if it gave none.
-        manual: A person's points, None if nobody gave any.
-        score: What counts, extra credit included.
-        waiting: Whether a person is to look at it.
-    """
-
-    auto: float | None
-    manual: float | None
-    score: float
-    waiting: bool
+    auto: float | None  # the grader's points, None if it gave none
+    manual: float | None  # a person's points, None if nobody gave any
+    score: float  # what counts, extra credit included
+    waiting: bool  # whether a person is to look at it
 
 
 @dataclass(frozen=True)
 class GradebookRow:
-    """What the gradebook holds for one student.
+    """What the gradebook holds for one student."""
 
-    Attributes:
-        points: By the cell's grade_id.
-        penalty: The late penalty, 0 or more.
-        mark: Changes whenever something changes that a feedback page shows.
-    """
-
-    points: dict[str, Points]
-    penalty: float
-    mark: str
+    points: dict[str, Points]  # by the cell's grade_id
+    penalty: float  # the late penalty, 0 or more
+    mark: str  # changes whenever something changes that a feedback page shows
 
 
 @dataclass(frozen=True)
@@ -131,11 +111,11 @@ class GradebookWriter:
             self._book: Any = stack.enter_context(self._course.gradebook())
             try:
                 page = self._book.find_assignment(self._assignment)
-                sheet = self._book.find_notebook(self._assignment, self._assignment)
+                notebook = self._book.find_notebook(self._assignment, self._assignment)
             except MissingEntry:
                 raise CourseError(f"the gradebook has no notebook {self._assignment} in {self._assignment}") from None
             self._page_id, self.max, self._due = page.id, float(page.max_score), page.duedate
-            self._read_cells(sheet)
+            self._read_cells(notebook)
             self._sheets = tuple(map(_sheet, page.notebooks))
             self._late = self._late_step()
             self._book.db.rollback()  # nothing stays locked while submissions are graded
@@ -145,17 +125,17 @@ class GradebookWriter:
     def __exit__(self, *exc: object) -> None:
         self._open.close()
 
-    def _read_cells(self, sheet: Any) -> None:
+    def _read_cells(self, notebook: Any) -> None:
         """Keep what is the same for all students as plain data: the database forgets its objects at each commit."""
-        order = {cell.name: number for number, cell in enumerate(sheet.source_cells)}
-        answers = {cell.name for cell in sheet.solution_cells}
-        self._checksums = {cell.name: cell.checksum for cell in sheet.source_cells}
-        self._answer_names = {cell.id: cell.name for cell in sheet.solution_cells}
+        order = {cell.name: index for index, cell in enumerate(notebook.source_cells)}
+        answers = {cell.name for cell in notebook.solution_cells}
+        self._checksums = {cell.name: cell.checksum for cell in notebook.source_cells}
+        self._answer_names = {cell.id: cell.name for cell in notebook.solution_cells}
         cells = {
             c.id: GradeCell(c.name, float(c.max_score), c.name in answers or c.cell_type == "markdown", False)
-            for c in sheet.grade_cells
+            for c in notebook.grade_cells
         }
-        cells |= {c.id: GradeCell(c.name, float(c.max_score), True, True) for c in sheet.task_cells}
+        cells |= {c.id: GradeCell(c.name, float(c.max_score), True, True) for c in notebook.task_cells}
         self.cells = dict(sorted(cells.items(), key=lambda pair: order.get(pair[1].name, -1)))
 
     def _late_step(self) -> Any:
@@ -174,10 +154,7 @@ class GradebookWriter:
         return step
 
     def check_release(self, release: Any) -> None:
-        """Hold that the notebook that students got is the one the gradebook knows.
-
-        CourseError if a graded cell or its points differ.
-        """
+        """Hold that the notebook that students got is the one the gradebook knows."""
         gradebook_points = {cell.name: cell.max for cell in self.cells.values() if not cell.is_task}
         release_points = {grade_id(c): float(c.metadata.nbgrader.points) for c in release.cells if is_graded(c)}
         differ = sorted(
@@ -192,11 +169,7 @@ class GradebookWriter:
             )
 
     def enter_all(self, submissions: Sequence[tuple[Graded, datetime.datetime | None]]) -> None:
-        """Enter submissions in one commit, all of them or none; entering them again changes nothing.
-
-        Each student once: what grading came to, with the notebook; and when it came, in UTC, if that is known.
-        CourseError if the gradebook cannot be written, or the course's late penalties fail.
-        """
+        """Enter submissions in one commit, all of them or none; entering them again changes nothing."""
         entries = [
             _Entry(
                 graded,
@@ -228,14 +201,14 @@ class GradebookWriter:
         submission = self._book.find_submission(self._assignment, entry.graded.student)
         if entry.came and entry.graded.status == GRADED:
             submission.timestamp = entry.came
-        for sheet in submission.notebooks:
-            for grade in sheet.grades:
+        for submitted_notebook in submission.notebooks:
+            for grade in submitted_notebook.grades:
                 for name, value in self._points(entry, grade.cell_id, grade.manual_score).items():
                     setattr(grade, name, value)
             if entry.graded.status == GRADED:
-                for comment in sheet.comments:
+                for comment in submitted_notebook.comments:
                     comment.auto_comment = self._comment(entry, comment.cell_id)
-            self._penalise(submission, sheet)
+            self._penalise(submission, submitted_notebook)
 
     def _add(self, entries: Sequence[_Entry]) -> None:
         """Enter submissions that the gradebook does not have: the rows that nbgrader's add_submission would make."""
@@ -247,18 +220,18 @@ class GradebookWriter:
             tables.setdefault(SubmittedAssignment, []).append(
                 {**about, "timestamp": entry.came, "extension": extension}
             )
-            for sheet in self._sheets:
+            for notebook in self._sheets:
                 of = {"notebook_id": new_uuid()}
-                row = {"id": of["notebook_id"], "notebook_id": sheet.id, "assignment_id": submission_id}
+                row = {"id": of["notebook_id"], "notebook_id": notebook.id, "assignment_id": submission_id}
                 tables.setdefault(SubmittedNotebook, []).append(row)
                 empty = {**of, "auto_score": None, "needs_manual_grade": True}
                 grades = [
-                    {**empty, "cell_id": cell_id, **self._points(entry, cell_id, None)} for cell_id in sheet.grades
+                    {**empty, "cell_id": cell_id, **self._points(entry, cell_id, None)} for cell_id in notebook.grades
                 ]
                 tables.setdefault(Grade, []).extend(grades)
                 comments = [
                     {**of, "cell_id": cell_id, "auto_comment": self._comment(entry, cell_id)}
-                    for cell_id in sheet.comments
+                    for cell_id in notebook.comments
                 ]
                 tables.setdefault(Comment, []).extend(comments)
         for table, rows in tables.items():
@@ -267,8 +240,8 @@ class GradebookWriter:
         for entry in entries:
             if entry.came and self._due and entry.came > self._due:
                 submission = self._book.find_submission(self._assignment, entry.graded.student)
-                for sheet in submission.notebooks:
-                    self._penalise(submission, sheet)
+                for notebook in submission.notebooks:
+                    self._penalise(submission, notebook)
 
     def _points(self, entry: _Entry, cell_id: str, manual: float | None) -> dict[str, Any]:
         """What grading changes in the row of a cell, by the names of columns."""
@@ -287,23 +260,23 @@ class GradebookWriter:
         untouched = entry.graded.status == GRADED and name and name not in entry.changed
         return "No response." if untouched else None
 
-    def _penalise(self, submission: Any, sheet: Any) -> None:
+    def _penalise(self, submission: Any, submitted_notebook: Any) -> None:
         """Give the late penalty that the course's own plugin asks for; a student's extension counts.
 
         Our own rules get the times: days on the calendar cannot be told from seconds.
         """
-        sheet.late_submission_penalty = None
+        submitted_notebook.late_submission_penalty = None
         if submission.total_seconds_late <= 0:
             return
         self._book.db.flush()
-        self._book.db.refresh(sheet, ["score"])
+        self._book.db.refresh(submitted_notebook, ["score"])
         try:
             rule = self._late.plugin_inst
             if isinstance(rule, LateRule):
-                penalty = rule.penalty(sheet.score, submission.duedate, submission.timestamp)
+                penalty = rule.penalty(submitted_notebook.score, submission.duedate, submission.timestamp)
             else:
                 penalty = rule.late_submission_penalty(
-                    submission.student_id, sheet.score, submission.total_seconds_late
+                    submission.student_id, submitted_notebook.score, submission.total_seconds_late
                 )
         except Exception as error:
             who = one_line(submission.student_id)
@@ -311,22 +284,15 @@ class GradebookWriter:
                 f"the course's late penalty failed for {who} ({type(error).__name__}: {error})"
             ) from error
         if penalty is not None:
-            sheet.late_submission_penalty = self._late._check_late_penalty(sheet, penalty)
+            submitted_notebook.late_submission_penalty = self._late._check_late_penalty(submitted_notebook, penalty)
 
     def enter_for_groups(self, groups: Table) -> list[str]:
-        """Enter what a person gave one member of a group for the others; give a sentence for each contradiction.
-
-        CourseError if the gradebook cannot be written.
-        """
+        """Enter what a person gave one member of a group for the others; give a sentence for each contradiction."""
         with self._one_commit() as book:
             return enter_for_groups(book, self._assignment, groups)
 
     def refresh_penalties(self, handed_in: Callable[[str], datetime.datetime | None]) -> None:
-        """Reckon late penalties anew: a due date, an extension, a time or a person's points may have changed since.
-
-        ``handed_in`` is when a student's submission came, in UTC; None where nothing says it, and what was known stays.
-        CourseError if the gradebook cannot be written, or the course's late penalties fail.
-        """
+        """Reckon late penalties anew: a due date, an extension, a time or a person's points may have changed since."""
         with self._one_commit() as book:
             rows = (
                 book.db.query(
@@ -344,8 +310,8 @@ class GradebookWriter:
                 if late or penalty is not None or came != known:
                     submission = book.find_submission(self._assignment, student)
                     submission.timestamp = came
-                    for sheet in submission.notebooks:
-                        self._penalise(submission, sheet)
+                    for submitted_notebook in submission.notebooks:
+                        self._penalise(submission, submitted_notebook)
 
     def rows(self) -> Iterator[tuple[str, GradebookRow]]:
         """What the gradebook holds, by student's id, in no order to rely on."""
@@ -370,13 +336,13 @@ class GradebookWriter:
         for student, cell, text in comment_rows:
             comments.setdefault(student, []).append((cell, text))
         for student, rows in groupby(query.yield_per(5000), key=lambda row: row[0]):
-            points, penalties, shown = {}, {}, [repr(comments.get(student))]
-            for _, sheet, penalty, cell_id, auto, manual, score, waiting in rows:
-                penalties[sheet] = float(penalty or 0.0)
-                shown.append(repr((cell_id, score, penalty)))
+            points, penalties, page_parts = {}, {}, [repr(comments.get(student))]
+            for _, notebook_id, penalty, cell_id, auto, manual, score, waiting in rows:
+                penalties[notebook_id] = float(penalty or 0.0)
+                page_parts.append(repr((cell_id, score, penalty)))
                 if cell_id in self.cells:
                     points[self.cells[cell_id].name] = Points(auto, manual, float(score), bool(waiting))
-            mark = hashlib.sha256("\n".join(shown).encode()).hexdigest()[:16]
+            mark = hashlib.sha256("\n".join(page_parts).encode()).hexdigest()[:16]
             yield student, GradebookRow(points, sum(penalties.values()), mark)
         self._book.db.rollback()
 
@@ -391,11 +357,8 @@ class GradebookWriter:
                 return False
         return True
 
-    def record(self, graded: Graded, row: GradebookRow | None) -> Record:
-        """Put the report's row together: verdicts from grading, points as they count from the gradebook.
-
-        ``row`` is None if the gradebook holds nothing for the student.
-        """
+    def report_row(self, graded: Graded, row: GradebookRow | None) -> Record:
+        """Put the report's row together: verdicts from grading, points as they count from the gradebook."""
         marks = {mark.cell: mark for mark in graded.marks}
         points = row.points if row else {}
         tasks: dict[str, TaskMark] = {}
@@ -407,8 +370,8 @@ class GradebookWriter:
                 waits = cell_points is not None and cell_points.waiting and cell_points.manual is None
                 by_hand[task_id(cell.name)] = HandMark(None if waits else score, cell.max, waits)
             else:
-                verdict, named = (mark.verdict, mark.diagnosis) if mark else ("stopped", ())
-                tasks[task_id(cell.name)] = TaskMark(score, cell.max, verdict, named)
+                verdict, mistake_names = (mark.verdict, mark.diagnosis) if mark else ("stopped", ())
+                tasks[task_id(cell.name)] = TaskMark(score, cell.max, verdict, mistake_names)
         total = sum(cell_points.score for cell_points in points.values())
         return Record(
             *(graded.student, graded.status, total, self.max, tasks, by_hand),

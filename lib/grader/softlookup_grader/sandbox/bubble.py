@@ -66,10 +66,10 @@ def staged(hidden: Sequence[str] = ()) -> Path:
     The folder is to be put on the path. Packages that are ``hidden``, "softlookup.reference", are left out as well.
     """
     folder = new_stage()
-    shown = {"softlookup_inside": None, **beside_submissions()}
-    places = homes()
-    for package, names in shown.items():
-        home, target = places[package], folder / package
+    visible_packages = {"softlookup_inside": None, **beside_submissions()}
+    package_homes = homes()
+    for package, names in visible_packages.items():
+        home, target = package_homes[package], folder / package
         target.mkdir()
         for path in home.iterdir() if names is None else sorted({home / "__init__.py", *_named(home, names)}):
             if f"{package}.{path.stem}" in hidden or path.name == "__pycache__":
@@ -110,10 +110,7 @@ def trouble() -> str:
 
 
 def sandboxed(stage: Path) -> list[str]:
-    """The command that starts this Python in a sandbox, with a staged library at /softlookup; arguments follow.
-
-    SandboxError if there is nothing to start it in.
-    """
+    """The command that starts this Python in a sandbox, with a staged library at /softlookup; arguments follow."""
     before = [*_bubblewrap(), "--ro-bind", str(stage), "/softlookup", *_INSIDE, *_less_rights()]
     return [*before, str(_seen(Path(sys.executable))), *_PLAINLY]
 
@@ -123,44 +120,33 @@ def readable(folder: Path) -> str:
 
     They are shown the system's programs and the whole of this Python, with whatever else somebody put there.
     """
-    shown = [Path("/usr"), *(Path("/", name) for name in _SYSTEM if not Path("/", name).is_symlink()), *_pythons()]
-    for place in shown:
-        if folder.resolve().is_relative_to(place):
-            return f"submissions could read {folder}, since they are shown all of {place}: move it out of there"
+    visible_folders = [
+        Path("/usr"),
+        *(Path("/", name) for name in _SYSTEM if not Path("/", name).is_symlink()),
+        *_pythons(),
+    ]
+    for visible_folder in visible_folders:
+        if folder.resolve().is_relative_to(visible_folder):
+            return (
+                f"submissions could read {folder}, since they are shown all of {visible_folder}: move it out of there"
+            )
     return ""
 
 
 @dataclass(frozen=True)
 class _Started:
-    """What is there of a zygote that was started here.
+    """What is there of a zygote that was started here."""
 
-    Attributes:
-        process: Its process.
-        stage: The library as its submissions see it.
-        errors: What it writes to stderr.
-        bare: Whether there is no sandbox.
-    """
-
-    process: subprocess.Popen[bytes]
-    stage: Path
-    errors: IO[bytes]
-    bare: bool
+    process: subprocess.Popen[bytes]  # its process
+    stage: Path  # the library as its submissions see it
+    errors: IO[bytes]  # what it writes to stderr
+    bare: bool  # whether there is no sandbox
 
 
 class Zygote:
     """What forks submissions on demand, a process with everything imported: the judge's end of the connection to it.
 
     ``start`` starts one. A copy that it forks of itself is known by its connection alone.
-
-    Args:
-        control: The connection.
-        started: What there is besides of one that was started here; None for a copy.
-
-    Attributes:
-        process: Its process, where that was started here.
-        stage: The library as its submissions see it, where it was started here.
-        bare: Whether there is no sandbox.
-        answer_s: Seconds after which it is taken to be dead or stopped if it does not answer.
     """
 
     def __init__(self, control: socket.socket, started: _Started | None = None) -> None:
@@ -179,18 +165,7 @@ class Zygote:
         forbidden: Sequence[Sequence[str]] = (),
         hidden: Sequence[str] = (),
     ) -> "Zygote":
-        """Start a zygote in a process of its own. It begins to import at once, and is ready after ``wait``.
-
-        Args:
-            sandbox: "bubblewrap", or "none" for code that one trusts.
-            modules: What it imports beforehand.
-            forbidden: For each task the dotted names that its answers must not use.
-            hidden: Parts of the library that are not there to be imported.
-
-        Raises:
-            SandboxError: If there is nothing to start it in; the message says what is missing.
-            ValueError: If there is no such sandbox.
-        """
+        """Start a zygote in a process of its own. It begins to import at once, and is ready after ``wait``."""
         if sandbox not in ("bubblewrap", "none"):
             raise ValueError(f"sandbox is {sandbox!r}; wanted 'bubblewrap' or 'none'")
         bare = sandbox == "none"
@@ -203,11 +178,11 @@ class Zygote:
         there = stage if bare else Path("/softlookup")
         python = [sys.executable, *_PLAINLY] if bare else sandboxed(stage)
         script = str(there / "softlookup_inside/sandbox/zygote.py")
-        record = json.dumps({"modules": list(modules), "forbidden": [list(names) for names in forbidden]})
+        options = json.dumps({"modules": list(modules), "forbidden": [list(names) for names in forbidden]})
         fd = zygote_end.fileno()
         try:
             process = subprocess.Popen(
-                [*python, script, str(fd), record],
+                [*python, script, str(fd), options],
                 pass_fds=(fd,),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -235,23 +210,12 @@ class Zygote:
         self._ready = True
 
     def fork(self, link: socket.socket, status: int, about: Mapping[str, object]) -> None:
-        """Fork a submission; SandboxError if the zygote is gone.
-
-        A copy of ``link``, its end of the connection, travels. ``status`` is where the sandbox reports how the
-        submission ended, and ``about`` has limits and seed.
-        """
-        record = json.dumps({**about, "bare": self.bare, "home": self._new_home()}).encode()
-        self._tell(record, [link.fileno(), status])
+        """Fork a submission; SandboxError if the zygote is gone."""
+        message = json.dumps({**about, "bare": self.bare, "home": self._new_home()}).encode()
+        self._tell(message, [link.fileno(), status])
 
     def copy(self) -> socket.socket:
-        """Have it fork a copy of itself for another judge, once everything is imported; this does not wait.
-
-        Returns:
-            The judge's end of the connection to the copy, for ``Zygote``.
-
-        Raises:
-            SandboxError: If the zygote is gone.
-        """
+        """Have it fork a copy of itself for another judge, once everything is imported; this does not wait."""
         judge_end, copy_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
             self._tell(b"copy", [copy_end.fileno()])
@@ -367,9 +331,9 @@ def _bubblewrap() -> list[str]:
     for name in ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "fonts", "mime.types"):
         if Path("/etc", name).exists():
             command += ["--ro-bind", f"/etc/{name}", f"/etc/{name}"]
-    made: set[Path] = set()
-    for place in _pythons():
-        command += [*_parents(_seen(place), made), "--ro-bind", str(place), str(_seen(place))]
+    made_folders: set[Path] = set()
+    for python_home in _pythons():
+        command += [*_parents(_seen(python_home), made_folders), "--ro-bind", str(python_home), str(_seen(python_home))]
     # Where this project is installed and not only linked to, its answers would lie beside the other packages.
     for package in (installed / name for name in (*PACKAGES, *_WRITTEN)):
         if package.is_dir():
@@ -397,17 +361,17 @@ def _pythons() -> list[Path]:
     return [p for p in outside if not any(p != other and p.is_relative_to(other) for other in outside)]
 
 
-def _seen(place: Path) -> Path:
+def _seen(path: Path) -> Path:
     """Where a path lies in the sandbox: a Python below a folder that is emptied for each submission is moved away."""
-    emptied = any(place.is_relative_to(folder) for folder in ("/tmp", "/dev", "/proc"))
-    return Path("/python", *place.parts[1:]) if emptied else place
+    emptied = any(path.is_relative_to(folder) for folder in ("/tmp", "/dev", "/proc"))
+    return Path("/python", *path.parts[1:]) if emptied else path
 
 
-def _parents(place: Path, made: set[Path]) -> list[str]:
+def _parents(path: Path, made_folders: set[Path]) -> list[str]:
     """Make the folders above a place readable: bubblewrap alone makes them for root."""
-    record = []
-    for parent in reversed(place.parents[:-1]):
-        if parent not in made:
-            made.add(parent)
-            record += ["--perms", "0755", "--dir", str(parent)]
-    return record
+    arguments = []
+    for parent in reversed(path.parents[:-1]):
+        if parent not in made_folders:
+            made_folders.add(parent)
+            arguments += ["--perms", "0755", "--dir", str(parent)]
+    return arguments

@@ -23,19 +23,12 @@ _left: list[Path] = []
 
 @dataclass(frozen=True)
 class Places:
-    """The folders in which groups can be made.
+    """The folders in which groups can be made."""
 
-    Attributes:
-        memory: Where memory is limited; None where it cannot be.
-        cpu: Where each group has an equal share of the processors; None where there are no such groups.
-        version: Of the interface, 1 or 2.
-        counts: Where the processor time of a group is counted; None where it is not.
-    """
-
-    memory: Path | None = None
-    cpu: Path | None = None
-    version: int = 1
-    counts: Path | None = None
+    memory: Path | None = None  # where memory is limited; None where it cannot be
+    cpu: Path | None = None  # where each group has an equal share of the processors
+    version: int = 1  # of the interface, 1 or 2
+    counts: Path | None = None  # where the processor time of a group is counted; None where it is not
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -44,10 +37,7 @@ class Places:
 
 
 class Group:
-    """One submission's group. A process that is moved into it stays there with all that it starts later.
-
-    Its processes may hold ``memory_mb`` megabytes together.
-    """
+    """One submission's group. A process that is moved into it stays there with all that it starts later."""
 
     def __init__(self, memory_mb: int) -> None:
         sweep()
@@ -124,8 +114,8 @@ def memory_held() -> str:
             "no control group can be made here: the memory of each process is limited, and that of a submission is "
             "watched from outside (see 'What is trusted' in the instructor's guide)"
         )
-    shares = "" if there.cpu is None else ", and shares the processors equally among them"
-    return f"each submission has a control group: the kernel counts all of its memory{shares}"
+    processors_clause = "" if there.cpu is None else ", and shares the processors equally among them"
+    return f"each submission has a control group: the kernel counts all of its memory{processors_clause}"
 
 
 def sweep(patience_s: float = 0.0) -> None:
@@ -158,8 +148,8 @@ def _places(mounts: Path, groups: Path, works: Callable[[Path, int], bool] | Non
         for line in mounts.read_text().splitlines():
             before, _, after = line.partition(" - ")
             root, point = before.split()[3:5]
-            kind, _, options = after.split()[:3]
-            names = {_V1: options.split(","), _V2: [""]}.get(kind, [])
+            file_system, _, options = after.split()[:3]
+            names = {_V1: options.split(","), _V2: [""]}.get(file_system, [])
             for kinds, path in inside.items():
                 if set(kinds.split(",")) & set(names) and Path(path).is_relative_to(root):
                     group_folder = Path(point, Path(path).relative_to(root))

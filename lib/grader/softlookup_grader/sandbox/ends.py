@@ -30,33 +30,23 @@ class RunEnd(Enum):
 
 @dataclass(frozen=True)
 class Ending:
-    """How a process ended.
+    """How a process ended."""
 
-    Attributes:
-        end: What ended it.
-        why: The same in words, a clause that begins with what the process did.
-    """
-
-    end: RunEnd
-    why: str
+    end: RunEnd  # what ended it
+    why: str  # the same in words, a clause that begins with what the process did
 
 
 def ending_of(report: Mapping[str, Any], cpu_s: int) -> Ending:
-    """How a process ended that nobody here ended.
-
-    Args:
-        report: What ``SubmissionProcess.ended`` gives.
-        cpu_s: Seconds of processor time that it may have.
-    """
-    number = report.get("signal")
-    if number is None:
+    """How a process ended that nobody here ended."""
+    signal_number = report.get("signal")
+    if signal_number is None:
         words = "it ended its own process"
         status = report.get("exit", "unknown")
         return Ending(RunEnd.EXIT, words if status == 0 else f"its process ended with status {status}")
     # The kernel sends SIGXCPU at the limit, and SIGKILL to whoever ignores that.
-    if number == signal.SIGXCPU or (number == signal.SIGKILL and report.get("cpu_s", 0.0) > cpu_s):
+    if signal_number == signal.SIGXCPU or (signal_number == signal.SIGKILL and report.get("cpu_s", 0.0) > cpu_s):
         return Ending(RunEnd.TIME, f"it used more than {cpu_s} s of processor time")
-    if number == signal.SIGKILL:
+    if signal_number == signal.SIGKILL:
         return Ending(RunEnd.SIGNAL, "its process was killed, as the system does where memory runs out")
-    name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
+    name = signal.Signals(signal_number).name if signal_number in set(signal.Signals) else str(signal_number)
     return Ending(RunEnd.SIGNAL, f"its process was ended by the signal {name}")

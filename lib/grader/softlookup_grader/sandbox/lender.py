@@ -48,18 +48,9 @@ class LenderError(RuntimeError):
 
 
 class Lender:
-    """Computes lent functions for one submission.
+    """Computes lent functions for one submission."""
 
-    Args:
-        sound: Computes one.
-        cpu_s: Seconds of processor time that it may use altogether.
-        call_s: Seconds of processor time that one call may take.
-
-    Raises:
-        LenderError: If it does not start.
-    """
-
-    def __init__(self, sound: Sound, cpu_s: int, call_s: int = Limits.call_s) -> None:
+    def __init__(self, reference_function: Sound, cpu_s: int, call_s: int = Limits.call_s) -> None:
         self._most_s = MOST * call_s
         judge_end, lender_end = socket.socketpair()
         self.line = frames.Channel(judge_end)
@@ -74,7 +65,7 @@ class Lender:
             lender_end.close()
             raise LenderError(f"no process can be started for lent functions ({error.strerror})") from None
         if self.pid == 0:
-            _live(lender_end, sound, (call_s, cpu_s), libc, judge)
+            _live(lender_end, reference_function, (call_s, cpu_s), libc, judge)
         lender_end.close()
         try:
             self.line.receive(time.monotonic() + _START_S)
@@ -83,24 +74,12 @@ class Lender:
             raise LenderError(f"the process for lent functions does not start ({error})") from None
 
     def answer(
-        self, record: dict[str, Any], arrays: Sequence[np.ndarray], deadline: float
+        self, call: dict[str, Any], arrays: Sequence[np.ndarray], deadline: float
     ) -> tuple[dict[str, Any], list[np.ndarray]] | None:
-        """Compute one call, of a frame and its arrays; None if it took too much, and the process is gone then.
-
-        Args:
-            record: The call's frame.
-            arrays: The arrays that came with it.
-            deadline: By when, by time.monotonic; a call has ``MOST`` times its limit.
-
-        Returns:
-            The answer's frame and arrays, or None if the call took too much; the process is gone then.
-
-        Raises:
-            CourseError: If no process that is forked here can compute gradients.
-        """
+        """Compute one call, of a frame and its arrays; None if it took too much, and the process is gone then."""
         until = min(deadline, time.monotonic() + self._most_s)
         try:
-            self.line.send(record, arrays, until)
+            self.line.send(call, arrays, until)
             header, results = self.line.receive(until)
         except frames.FrameError:
             self.close()
@@ -118,12 +97,12 @@ class Lender:
         self.line.link.close()
 
 
-def _live(link: socket.socket, sound: Sound, limits_s: tuple[int, int], libc: Any, judge: int) -> NoReturn:
+def _live(link: socket.socket, reference_function: Sound, limits_s: tuple[int, int], libc: Any, judge: int) -> NoReturn:
     """The process's life, from the fork to its end."""
     try:
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGTERM, signal.SIGALRM):
-            signal.signal(number, signal.SIG_DFL)
+        for signal_number in (signal.SIGTERM, signal.SIGALRM):
+            signal.signal(signal_number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != judge:
@@ -135,7 +114,7 @@ def _live(link: socket.socket, sound: Sound, limits_s: tuple[int, int], libc: An
             sys.modules["torch"].set_num_threads(1)
         line.send({})
         while True:
-            _answer(line, sound, *limits_s)
+            _answer(line, reference_function, *limits_s)
     finally:
         os._exit(0)
 
@@ -145,8 +124,8 @@ def _alone(link: socket.socket) -> socket.socket:
     fd = os.dup2(link.detach(), 3) if link.fileno() != 3 else link.detach()
     os.closerange(4, 1 << 20)
     nothing = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(nothing, number)
+    for standard_fd in (0, 1, 2):
+        os.dup2(nothing, standard_fd)
     os.close(nothing)
     return socket.socket(fileno=fd)
 
@@ -156,21 +135,21 @@ def _limit(cpu_s: int) -> None:
         size = int(file.read().split()[0]) * resource.getpagesize()
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
-    for kind, most in (
+    for resource_id, most in (
         (resource.RLIMIT_AS, size + (MEMORY_MB << 20)),
         (resource.RLIMIT_CPU, cpu_s),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(kind, (most, most))
+        resource.setrlimit(resource_id, (most, most))
 
 
-def _answer(line: frames.Channel, sound: Sound, call_s: int, cpu_s: int) -> None:
-    record, arrays = line.receive()
+def _answer(line: frames.Channel, reference_function: Sound, call_s: int, cpu_s: int) -> None:
+    call, arrays = line.receive()
     used = resource.getrusage(resource.RUSAGE_SELF)
     until_s = math.ceil(used.ru_utime + used.ru_stime) + call_s
     resource.setrlimit(resource.RLIMIT_CPU, (min(until_s, cpu_s), cpu_s))
-    header, results = computed(sound, record, arrays)
+    header, results = computed(reference_function, call, arrays)
     try:
         line.send(header, results)
     except frames.ConnectionClosed:

@@ -37,30 +37,20 @@ _CELLS = 1 << 24
 
 @dataclass(frozen=True)
 class NumberBounds:
-    """What a number may be that is given for one parameter of a lent function.
+    """What a number may be that is given for one parameter of a lent function."""
 
-    Attributes:
-        real: It is no size: any real number will do.
-        count: It counts something: it is never negative.
-        most: The largest size that the function's own questions give reason for.
-    """
-
-    real: bool = False
-    count: bool = False
-    most: int = 0
+    real: bool = False  # it is no size: any real number will do
+    count: bool = False  # it counts something: it is never negative
+    most: int = 0  # the largest size that the function's own questions give reason for
 
 
 @dataclass(frozen=True)
 class Own:
-    """What a lent function's own questions give reason for.
+    """What a lent function's own questions give reason for."""
 
-    Attributes:
-        numbers: Each parameter in order, and what a number may be there.
-        product: The largest product of all sizes of one call.
-    """
-
+    # each parameter in order, and what a number may be there
     numbers: Mapping[str, NumberBounds] = field(default_factory=dict)
-    product: int = 0
+    product: int = 0  # the largest product of all sizes of one call
 
 
 Note = Callable[[str, Sequence[Any], Mapping[str, Any], Sequence[np.ndarray] | None, Any], None]
@@ -72,23 +62,14 @@ Owns = Callable[[str], Own]
 
 @dataclass(frozen=True)
 class Lending:
-    """What is lent while a question is asked.
+    """What is lent while a question is asked."""
 
-    Attributes:
-        lent: Ids of the tasks.
-        sound: Computes their functions.
-        owns: Tells what a function's own questions give reason for.
-        note: Is handed each call and its result, if anybody wants to know.
-        most: The largest size that the question gives reason for.
-        gradients: Whether gradients are lent as well.
-    """
-
-    lent: tuple[str, ...]
-    sound: Sound
-    owns: Owns
-    note: Note | None
-    most: int
-    gradients: bool
+    stand_in_ids: tuple[str, ...]  # ids of the tasks
+    reference_function: Sound  # computes their functions
+    owns: Owns  # tells what a function's own questions give reason for
+    record_call: Note | None  # is handed each call and its result, if anybody wants to know
+    most: int  # the largest size that the question gives reason for
+    gradients: bool  # whether gradients are lent as well
 
 
 def no_own(task_id: str) -> Own:
@@ -105,30 +86,32 @@ def text(value: Any, most: int = MAX_TEXT) -> str:
 
 
 def sound_answer(
-    compute: Compute, record: Mapping[str, Any], arrays: Sequence[np.ndarray], most: int, owns: Owns
+    compute: Compute, call_frame: Mapping[str, Any], arrays: Sequence[np.ndarray], most: int, owns: Owns
 ) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """Have a lent function computed; whoever calls it with something unfit gets the exception that it would raise.
-
-    ``record`` is the submission's frame. ``most`` is the largest size that the question gives reason for; ``owns``
-    tells what the function's own questions give reason for. FrameError if the call is not written as calls are.
-    """
-    call = {name: record.get(name) for name in ("call", "args", "named", "upstream")}
+    """Have a lent function computed; whoever calls it with something unfit gets the exception that it would raise."""
+    call = {name: call_frame.get(name) for name in ("call", "args", "named", "upstream")}
     larger = f"the arguments are larger than those of the question (up to {most:,})"
     # Keys of a dictionary may be chosen so that each new one is compared with all before: count before one is made.
     if _written(list(call.values()), 8 * most) > 8 * most:
         return {"raised": larger}, []
-    args, named, _ = read(call, arrays)
+    args, keywords, _ = read(call, arrays)
     bounds = owns(str(call["call"]))
     order = [*bounds.numbers.values()][: len(args)]
-    pairs = [(number or NumberBounds(), value) for value, number in zip_longest(args, order)]
-    pairs += [(bounds.numbers.get(name, NumberBounds()), value) for name, value in named.items()]
-    numbers = [(number, value) for number, value in pairs if _is_number(value) and not (number.real and _real(value))]
+    pairs = [(number_bounds or NumberBounds(), value) for value, number_bounds in zip_longest(args, order)]
+    pairs += [(bounds.numbers.get(name, NumberBounds()), value) for name, value in keywords.items()]
+    numbers = [
+        (number_bounds, value)
+        for number_bounds, value in pairs
+        if _is_number(value) and not (number_bounds.real and _real(value))
+    ]
     others = [value for _, value in pairs if not _is_number(value)]
     if any(array.ndim > 6 for array in arrays) or largest(others, arrays) > most:
         return {"raised": larger}, []
-    if any(not _real(value) or abs(value) > max(number.most, min(most, _SIDE)) for number, value in numbers):
+    if any(
+        not _real(value) or abs(value) > max(number_bounds.most, min(most, _SIDE)) for number_bounds, value in numbers
+    ):
         return {"raised": larger}, []
-    if any(number.count and value < 0 for number, value in numbers):
+    if any(number_bounds.count and value < 0 for number_bounds, value in numbers):
         return {"raised": "an argument that counts something is negative"}, []
     if product([value for _, value in numbers], others, arrays) > max(_CELLS, bounds.product):
         return {"raised": TOO_MUCH}, []
@@ -136,14 +119,14 @@ def sound_answer(
 
 
 def computed(
-    sound: Sound, record: Mapping[str, Any], arrays: Sequence[np.ndarray]
+    reference_function: Sound, call_frame: Mapping[str, Any], arrays: Sequence[np.ndarray]
 ) -> tuple[dict[str, Any], list[np.ndarray]]:
     """Compute a lent function, called by a frame and its arrays, and give the answer's."""
     results: list[np.ndarray] = []
     try:
-        args, named, upstream = read(record, arrays)
+        args, keywords, upstream = read(call_frame, arrays)
         with np.errstate(all="ignore"):
-            back = sound(record["call"], args, named, upstream)
+            back = reference_function(call_frame["call"], args, keywords, upstream)
         return {"result": frames.plain(back, results)}, results
     except MemoryError:
         return {"raised": TOO_MUCH}, []
@@ -157,7 +140,7 @@ def computed(
 def product(numbers: Sequence[float], others: Sequence[Any], arrays: Sequence[np.ndarray]) -> int:
     """The product of all numbers that are sizes, and of the longest of arrays, lists and texts."""
     longest = max([1, *(frames.extent(other) for other in others), *(array.size for array in arrays)])
-    return longest * math.prod(max(1, math.ceil(abs(number))) for number in numbers)
+    return longest * math.prod(max(1, math.ceil(abs(value))) for value in numbers)
 
 
 def reason(args: Sequence[Any], arrays: Sequence[np.ndarray] = (), in_text: bool = False) -> int:
@@ -183,21 +166,18 @@ def largest(value: Any, arrays: Sequence[np.ndarray] = ()) -> int:
 
 
 def read(
-    record: Mapping[str, Any], arrays: Sequence[np.ndarray]
+    call_frame: Mapping[str, Any], arrays: Sequence[np.ndarray]
 ) -> tuple[list[Any], dict[str, Any], list[np.ndarray] | None]:
-    """Read a call's arguments, its named arguments, and the gradients of its results (None where it asks for values).
-
-    FrameError if the call is not written as calls are.
-    """
-    args, named, upstream = (frames.value_of(record.get(name), arrays) for name in ("args", "named", "upstream"))
-    if not isinstance(args, list) or not isinstance(named, dict) or not isinstance(upstream, list | None):
+    """Read a call's arguments, its named arguments, and the gradients of its results (None for values)."""
+    args, keywords, upstream = (frames.value_of(call_frame.get(name), arrays) for name in ("args", "named", "upstream"))
+    if not isinstance(args, list) or not isinstance(keywords, dict) or not isinstance(upstream, list | None):
         raise frames.FrameError("a call is not written as it should be")
-    return args, named, upstream
+    return args, keywords, upstream
 
 
-def _written(record: Any, enough: int) -> int:
+def _written(value: Any, enough: int) -> int:
     """How many values and characters are written there; counting ends where they are more than enough."""
-    count, todo = 0, [record]
+    count, todo = 0, [value]
     while todo and count <= enough:
         item = todo.pop()
         if isinstance(item, dict):

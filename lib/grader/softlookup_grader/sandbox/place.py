@@ -18,16 +18,7 @@ _WORD_S = 30
 
 
 class SubmissionProcess:
-    """A process of its own that a zygote forks, and that waits for the first cell of a submission.
-
-    ``seed`` seeds the random numbers of random, numpy and torch in it. SandboxError if the sandbox itself does not
-    work.
-
-    Attributes:
-        group: Its control group; None for code that one trusts.
-        link: The connection to it.
-        pid: Its number.
-    """
+    """A process of its own that a zygote forks, and that waits for the first cell of a submission."""
 
     def __init__(self, zygote: Zygote, limits: Limits, seed: int) -> None:
         self.limits = limits
@@ -82,11 +73,11 @@ class SubmissionProcess:
         """Wait for a word, to which the kernel adds the sender's number."""
         self.link.settimeout(_WORD_S)
         try:
-            word, ancillary, _, _ = self.link.recvmsg(5, socket.CMSG_SPACE(12))
+            message, ancillary, _, _ = self.link.recvmsg(5, socket.CMSG_SPACE(12))
         except OSError:
-            word, ancillary = b"", []
-        credentials = [data for level, kind, data in ancillary if kind == socket.SCM_CREDENTIALS]
-        if word != expected or not credentials:
+            message, ancillary = b"", []
+        credentials = [data for level, message_type, data in ancillary if message_type == socket.SCM_CREDENTIALS]
+        if message != expected or not credentials:
             raise SandboxError(f"a submission cannot be given a place of its own here: {self.ended().get('trouble')}")
         return array.array("i", credentials[0])[0]
 
@@ -100,29 +91,26 @@ class SubmissionProcess:
         if not ready:
             return {}
         try:
-            record = json.loads(os.read(self._status, 4096))
+            report = json.loads(os.read(self._status, 4096))
         except ValueError:
             return {}
-        return record if isinstance(record, dict) else {}
+        return report if isinstance(report, dict) else {}
 
-    def signal(self, number: int) -> None:
+    def signal(self, signal_number: int) -> None:
         """Send its process a signal, if it is still there."""
         if self._pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._pidfd, number)
+                signal.pidfd_send_signal(self._pidfd, signal_number)
 
     def end(self, seconds: float) -> bool:
-        """End its process, and wait until neither a process of its namespaces nor they themselves are there.
-
-        At most so many seconds; it says whether all of it is gone.
-        """
+        """End its process, and wait until neither a process of its namespaces nor they themselves are there."""
         self.signal(signal.SIGKILL)
         until = time.monotonic() + seconds
         # The first process of a namespace ends after all others in it. The one in between, which holds the namespaces
         # too, ends last, and with it the pipe.
-        for number in (self._pidfd, self._status):
-            while select.select([number], [], [], max(0.0, until - time.monotonic()))[0]:
-                if number == self._pidfd or not os.read(self._status, 4096):
+        for fd in (self._pidfd, self._status):
+            while select.select([fd], [], [], max(0.0, until - time.monotonic()))[0]:
+                if fd == self._pidfd or not os.read(self._status, 4096):
                     break
             else:
                 return False

@@ -15,16 +15,12 @@ _PARENT, _TIMES, _OWN_TIMES, _NICE, _POLICY = 1, slice(11, 15), slice(11, 13), 1
 
 @dataclass(frozen=True)
 class ProcessTimes:
-    """What a submission's processes had of the processors so far.
+    """What a submission's processes had of the processors so far."""
 
-    Attributes:
-        used_s: Seconds of processor time of all of them.
-        waited_s: Seconds that each was ready to run and waited for a processor, by its number.
-        own_s: Seconds of processor time that each had for itself, by its number.
-    """
-
-    used_s: float = 0.0
+    used_s: float = 0.0  # seconds of processor time of all of them
+    # seconds that each was ready to run and waited for a processor, by its number
     waited_s: dict[int, float] = field(default_factory=dict)
+    # seconds of processor time that each had for itself, by its number
     own_s: dict[int, float] = field(default_factory=dict)
 
     def waited_since(self, before: "ProcessTimes") -> float:

@@ -43,10 +43,7 @@ _FILTER = (
 
 
 def remedy(says: str) -> str:
-    """Find out what keeps bubblewrap from working, by the line with which it ended, and what to do about it.
-
-    The rest of a sentence, with its colon; empty if nothing is known.
-    """
+    """Find out what keeps bubblewrap from working, by the line with which it ended, and what to do about it."""
     for signs, what in _IN_A_CONTAINER:
         if any(sign in says for sign in signs):
             return f": {what}"

@@ -36,11 +36,7 @@ _OTHERWISE = "it answered in another way than it was asked"
 
 
 class Dead(Exception):
-    """The submission's process is gone; the message is a sentence that says why.
-
-    Args:
-        ending: How it ended.
-    """
+    """The submission's process is gone; the message is a sentence that says why."""
 
     def __init__(self, ending: Ending) -> None:
         super().__init__(ending.why)
@@ -53,49 +49,28 @@ class OutOfTime(TimeoutError):
 
 @dataclass(frozen=True)
 class Ran:
-    """What running a cell came to.
+    """What running a cell came to."""
 
-    Attributes:
-        outputs: As nbformat has them, from the submission: not to be believed.
-        trouble: What went wrong in a few words: the exception's name, "time", or nothing.
-        seconds: How long it took, seen from outside.
-        end: ``FINISHED``, ``RAISED`` or ``TIME``.
-        cut: Whether it gave more output than is kept.
-    """
-
-    outputs: list[Any]
-    trouble: str
-    seconds: float
-    end: RunEnd
-    cut: bool = False
+    outputs: list[Any]  # as nbformat has them, from the submission: not to be believed
+    trouble: str  # what went wrong in a few words: the exception's name, "time", or nothing
+    seconds: float  # how long it took, seen from outside
+    end: RunEnd  # ``FINISHED``, ``RAISED`` or ``TIME``
+    cut: bool = False  # whether it gave more output than is kept
 
 
 @dataclass(frozen=True)
 class Held:
-    """What kind of answer a check was given.
+    """What kind of answer a check was given."""
 
-    Attributes:
-        ran: The check's cell.
-        there: Whether there is an answer.
-        kind: The name of its type.
-        callable: Whether it can be called.
-        shortcut: A forbidden name that it uses, if one was seen.
-    """
-
-    ran: Ran
-    there: bool
-    kind: str = ""
-    callable: bool = False
-    shortcut: str | None = None
+    ran: Ran  # the check's cell
+    there: bool  # whether there is an answer
+    kind: str = ""  # the name of its type
+    callable: bool = False  # whether it can be called
+    shortcut: str | None = None  # a forbidden name that it uses, if one was seen
 
 
 class SubmissionSession:
-    """A submission's process, from its first cell to its end, which the session brings about.
-
-    Args:
-        process: The process, which the session ends.
-        until: When all has to be over, by time.monotonic.
-    """
+    """A submission's process, from its first cell to its end, which the session brings about."""
 
     def __init__(self, process: SubmissionProcess, until: float) -> None:
         self.process, self.until = process, until
@@ -110,14 +85,7 @@ class SubmissionSession:
         self.process.signal(signal.SIGALRM)
 
     def kill(self, ending: Ending) -> Ending:
-        """End it, and with it every process that it started: the first process of a namespace takes all along.
-
-        Args:
-            ending: Why, which counts where nothing ended it before.
-
-        Returns:
-            The ending that counts.
-        """
+        """End it, and with it every process that it started: the first process of a namespace takes all along."""
         self.ending = self.ending or ending
         self.process.signal(signal.SIGKILL)
         return self.ending
@@ -136,20 +104,16 @@ class SubmissionSession:
 
     def run(self, source: str, seconds: float | None = None) -> Ran:
         """Run a cell, for so many seconds; None takes what a cell may. Dead if the process does not survive it."""
-        begun = time.monotonic()
+        start_s = time.monotonic()
         seconds = self.limits.cell_s if seconds is None else seconds
         reply, _ = self._asked({"do": "cell", "source": source, "seconds": seconds}, (), seconds)
-        return _ran(reply, begun)
+        return _ran(reply, start_s)
 
     def check(self, source: str, about: Mapping[str, Any]) -> Held:
-        """Take what a check is handed; Dead if the process does not survive it.
-
-        ``source`` is what else stands in its cell; empty where there is nothing but the check. ``about`` is the task:
-        the expression that it is handed, its function's name, what it forbids, other tasks' names, earlier tasks.
-        """
-        begun, seconds = time.monotonic(), self.limits.cell_s
+        """Take what a check is handed; Dead if the process does not survive it."""
+        start_s, seconds = time.monotonic(), self.limits.cell_s
         reply, _ = self._asked({"do": "check", "source": source, "seconds": seconds, **about}, (), seconds)
-        ran = _ran(reply, begun)
+        ran = _ran(reply, start_s)
         if reply.get("held") is not True:
             return Held(ran, False)
         shortcut = reply.get("shortcut")
@@ -165,27 +129,27 @@ class SubmissionSession:
         self,
         cases: Sequence[Case],
         results: int,
-        lent: tuple[str, ...],
-        sound: Sound,
+        stand_in_ids: tuple[str, ...],
+        reference_function: Sound,
         deadline: float,
         owns: Owns = lending.no_own,
-        note: Note | None = None,
+        record_call: Note | None = None,
     ) -> list[Answer]:
         """Put questions, whose labels stay here; only one where functions are lent.
 
-        The answers are arrays of allowed kinds, or failures. The judge computes the functions of the tasks ``lent``
-        meanwhile, by ``sound``; ``owns`` tells what a lent function's own questions give reason for, and ``note`` is
-        handed each lent call and its result. ``deadline`` is by time.monotonic: OutOfTime if it takes longer. Dead if
-        the process does not survive it, or answers with something else.
+        The answers are arrays of allowed kinds, or failures. The judge computes the functions of some tasks meanwhile;
+        ``record_call`` is handed each such call and its result.
         """
-        left = deadline - time.monotonic()
-        if left <= 0:
+        remaining_s = deadline - time.monotonic()
+        if remaining_s <= 0:
             raise OutOfTime
         # A rank's inbox is this submission's alone, and is not put to anybody again.
         write = _written if any(case.world for case in cases) else _written_once
         questions = write(tuple(cases))
-        lends = Lending(lent, sound, owns, note, questions.most, questions.inside)
-        reply, back = self._asked({"do": "ask", "results": results, "lent": list(lent)}, questions.part, left, lends)
+        lends = Lending(stand_in_ids, reference_function, owns, record_call, questions.most, questions.inside)
+        reply, back = self._asked(
+            {"do": "ask", "results": results, "lent": list(stand_in_ids)}, questions.part, remaining_s, lends
+        )
         if reply.get("late") is True:
             raise OutOfTime
         answers = reply.get("answers")
@@ -210,13 +174,13 @@ class SubmissionSession:
             raise self._broke(_OTHERWISE)
         printed, failed = text(reply.get("printed"), 2 * MAX_TEXT), reply.get("failure")
         if failed is not None:
-            kind, *words = map(text, failed) if isinstance(failed, list) and failed else ("",)
-            if count or len(words) != 3 or kind not in _KINDS:
+            failure_kind, *words = map(text, failed) if isinstance(failed, list) and failed else ("",)
+            if count or len(words) != 3 or failure_kind not in _KINDS:
                 raise self._broke(_OTHERWISE)
             names, blank = reply.get("elsewhere"), reply.get("calls_blank") is True
             elsewhere = tuple(text(name, 100) for name in names[:_MOST_NAMES]) if isinstance(names, list) else ()
             message, where, explained = words
-            return Answer(None, Failure(kind, message, where, explained, elsewhere, blank), printed)
+            return Answer(None, Failure(failure_kind, message, where, explained, elsewhere, blank), printed)
         if not count:
             raise self._broke(_OTHERWISE)
         if case.keeps_dtype and arrays[0].dtype != case.dtype:
@@ -229,12 +193,12 @@ class SubmissionSession:
         header: Mapping[str, Any],
         arrays: Sequence[np.ndarray] | frames.HeaderPart,
         seconds: float,
-        lent: Lending | None = None,
+        stand_ins: Lending | None = None,
     ) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Send a request and wait for its answer; in between, compute what was lent."""
         token = secrets.token_hex(16)
-        begun, most_s, calls = time.monotonic(), self.watch.most(seconds), 0
-        deadline = min(begun + most_s + GRACE_S, self.until + GRACE_S)
+        start_s, most_s, calls = time.monotonic(), self.watch.most(seconds), 0
+        deadline = min(start_s + most_s + GRACE_S, self.until + GRACE_S)
         self.watch.begin(seconds)
         try:
             if select.select([self.line.link], [], [], 0)[0] and self.line.link.recv(1, socket.MSG_PEEK):
@@ -247,13 +211,17 @@ class SubmissionSession:
                 if "call" not in reply:
                     return reply, back
                 calls += 1
-                if lent is None or reply["call"] not in lent.lent or calls > 20 * _MAX_CALLS:
+                if stand_ins is None or reply["call"] not in stand_ins.stand_in_ids or calls > 20 * _MAX_CALLS:
                     raise frames.FrameError("it called what was not lent, or too often")
-                if reply.get("upstream") is not None and not lent.gradients:
+                if reply.get("upstream") is not None and not stand_ins.gradients:
                     raise frames.FrameError("it asked for a gradient that was not lent")
-                compute = partial(self._computed, lent, min(begun + seconds, self.until))
+                compute = partial(self._computed, stand_ins, min(start_s + seconds, self.until))
                 often = calls > _MAX_CALLS  # honest loops get a remark, and keep their points without lent functions
-                sent = lending.OFTEN if often else lending.sound_answer(compute, reply, back, lent.most, lent.owns)
+                sent = (
+                    lending.OFTEN
+                    if often
+                    else lending.sound_answer(compute, reply, back, stand_ins.most, stand_ins.owns)
+                )
                 self.line.send(*sent, deadline)
         except frames.TooLate:
             self.kill(DEAF)
@@ -268,18 +236,20 @@ class SubmissionSession:
         raise Dead(self.ending or self._how())
 
     def _computed(
-        self, lent: Lending, until: float, reply: dict[str, Any], arrays: Sequence[np.ndarray]
+        self, stand_ins: Lending, until: float, reply: dict[str, Any], arrays: Sequence[np.ndarray]
     ) -> tuple[dict[str, Any], list[np.ndarray]] | None:
         """Have a lent function computed outside of this process; None where it takes too much."""
         if self._lender is None:
-            self._lender = Lender(lent.sound, self.limits.cpu_s, self.limits.call_s)
+            self._lender = Lender(stand_ins.reference_function, self.limits.cpu_s, self.limits.call_s)
         answer = self._lender.answer(reply, arrays, until)
         if answer is None:
             self._no_lender()
             if time.monotonic() >= until:
                 self._ring()  # it waited for the call all the while, so its own time is over as well
-        elif lent.note is not None and "result" in answer[0]:
-            lent.note(str(reply["call"]), *lending.read(reply, arrays), frames.value_of(answer[0]["result"], answer[1]))
+        elif stand_ins.record_call is not None and "result" in answer[0]:
+            stand_ins.record_call(
+                str(reply["call"]), *lending.read(reply, arrays), frames.value_of(answer[0]["result"], answer[1])
+            )
         return answer
 
     def _no_lender(self) -> None:
@@ -302,17 +272,11 @@ class SubmissionSession:
 
 @dataclass(frozen=True)
 class _Written:
-    """Questions as they are put to every submission of a class.
+    """Questions as they are put to every submission of a class."""
 
-    Attributes:
-        part: They, written for frames.
-        most: The largest size that they give reason for, where functions are lent.
-        inside: Whether gradients are lent.
-    """
-
-    part: frames.HeaderPart
-    most: int
-    inside: bool
+    part: frames.HeaderPart  # they, written for frames
+    most: int  # the largest size that they give reason for, where functions are lent
+    inside: bool  # whether gradients are lent
 
 
 def _written(cases: tuple[Case, ...]) -> _Written:
@@ -340,9 +304,9 @@ def _written(cases: tuple[Case, ...]) -> _Written:
 _written_once = lru_cache(maxsize=256)(_written)
 
 
-def _ran(reply: Mapping[str, Any], begun: float) -> Ran:
+def _ran(reply: Mapping[str, Any], start_s: float) -> Ran:
     outputs = reply.get("outputs")
     trouble = text(reply.get("trouble"), 300)
     end = RunEnd.TIME if reply.get("late") is True else RunEnd.RAISED if trouble else RunEnd.FINISHED
-    seconds, cut = time.monotonic() - begun, bool(reply.get("cut"))
+    seconds, cut = time.monotonic() - start_s, bool(reply.get("cut"))
     return Ran(outputs if isinstance(outputs, list) else [], trouble, seconds, end, cut)

@@ -33,7 +33,7 @@ _SOON = 0.05
 
 @dataclass
 class _Request:
-    begun: float
+    start_s: float
     seconds: float
     before: ProcessTimes | None = None
     waited: float = 0.0
@@ -48,19 +48,19 @@ class _Looking:
         self._looks: list[Callable[[], None]] = []
         self._thread: threading.Thread | None = None
 
-    def watch(self, look: Callable[[], None]) -> None:
+    def watch(self, inspect: Callable[[], None]) -> None:
         """Look, from now on."""
         with self._there:
-            self._looks.append(look)
+            self._looks.append(inspect)
             if self._thread is None or not self._thread.is_alive():  # a fork does not take it along
                 self._thread = threading.Thread(target=self._all, daemon=True)
                 self._thread.start()
             self._there.notify()
 
-    def leave(self, look: Callable[[], None]) -> None:
+    def leave(self, inspect: Callable[[], None]) -> None:
         """Look no longer: when this returns, nobody does."""
         with self._there:
-            self._looks.remove(look)
+            self._looks.remove(inspect)
 
     def _all(self) -> None:
         while True:
@@ -68,9 +68,9 @@ class _Looking:
             with self._there:
                 while not self._looks:
                     self._there.wait()
-                for look in self._looks:
+                for inspect in self._looks:
                     try:
-                        look()
+                        inspect()
                     except Exception:  # what cannot be looked at hinders no other
                         traceback.print_exc()
 
@@ -79,22 +79,7 @@ _LOOKING = _Looking()
 
 
 class Watch:
-    """Watches one submission from now until it is closed; one thread looks at all that this process watches.
-
-    Args:
-        pid: The number of its first process.
-        limits: What it may use.
-        until: When all has to be over, by time.monotonic.
-        group: Its control group; None for code that one trusts, which is only held to ``until``.
-        kill: Ends it; is handed why.
-        ring: Tells it that its time is over.
-        times: Finds what its processes had of the processors.
-        looking: The thread that looks; None takes the one of this process.
-
-    Attributes:
-        waited: Seconds of the last request that it waited for a processor.
-        crowded: Whether it was stopped before it had its time, since it waited for a processor.
-    """
+    """Watches one submission from now until it is closed; one thread looks at all that this process watches."""
 
     def __init__(
         self,
@@ -165,14 +150,14 @@ class Watch:
                 self._kill(DEAF)
             self._ring()  # again: the alarm may fall into a bare except
             return
-        if now - request.begun < _SOON * request.seconds:
+        if now - request.start_s < _SOON * request.seconds:
             return
         there = self._times(self._pid, self._group)
         if request.before is None:
             request.before = there
         used = there.used_s - request.before.used_s
         request.waited = there.waited_since(request.before) if used < request.seconds else 0.0
-        lasted = now - request.begun
+        lasted = now - request.start_s
         if lasted >= MOST * request.seconds or lasted - request.waited >= request.seconds:
             self.crowded = self.crowded or lasted - request.waited < request.seconds
             request.rung = now

@@ -27,6 +27,11 @@ class Executor(Protocol):
 MakeExecutor = Callable[[RunSettings], Executor]
 
 
+def patience_for(settings: RunSettings) -> float:
+    """Seconds after which a process that does not answer is ended: an examiner ends a submission at its limit."""
+    return 60.0 + 2 * settings.limits.total_s
+
+
 def make_examiner(settings: RunSettings, zygote: socket.socket | None = None) -> Examiner:
     """The examiner that runs submissions in the sandbox; everything that grades makes its examiners here."""
     from softlookup_grader.judging.examine import SandboxExaminer

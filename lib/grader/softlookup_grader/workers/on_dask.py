@@ -1,36 +1,33 @@
 """Grading on a Dask cluster: bytes go out to its workers, plain records come back, the one writer stays here.
 
-Each worker is given its submissions by name, not by the scheduler's choice. So it is known which submissions a worker
-had when it died, and one that workers die of is found without blame for those that waited behind it.
+Dask chooses who grades what. On each worker a pool of one process judges, so that a submission ends that process and
+not the worker; what was with a worker that died all the same is graded once more, with nothing beside it.
 """
 
 import contextlib
 import functools
 import itertools
-import logging
 import queue
-import threading
 import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.records import REFUSED
 from softlookup_grader.data.work import Graded, RunSettings
-from softlookup_grader.workers.making import Examiner, Executor, MakeExecutor, make_examiner
-from softlookup_grader.workers.pool import DIED_TWICE, START_S, decode
+from softlookup_grader.workers.making import Examiner, Executor, MakeExecutor, make_examiner, patience_for
+from softlookup_grader.workers.pool import DIED_TWICE, JUDGING, decode
 from softlookup_grader.workers.pool_worker import DONE, FAILED, HALT
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 IN_FLIGHT = 2
-"""Submissions that one worker process has at a time: one is graded, the next one is there already."""
-LOOK_S, CONNECT_S, FETCH_S, RESTART_S = 0.5, 30.0, 5.0, 30.0
-_LOG = logging.getLogger(__name__)
+"""Submissions for one worker process: one is graded, the next one is there already."""
+LOOK_S, CONNECT_S, FETCH_S = 0.5, 30.0, 5.0
 NO_PACKAGE = "grading on a cluster needs the package distributed: pip install 'softlookup-grader[dask]'"
 
 
@@ -39,43 +36,28 @@ def dask_executor(
 ) -> MakeExecutor:
     """Grade on a Dask cluster: gives what makes the executor once the settings are known.
 
-    Nothing is connected before there is work. ``address`` is where the scheduler listens, "tcp://head:8786";
-    certificates for "tls://" come from Dask's own configuration. ``make`` makes an examiner in a worker; None makes the
-    sandboxed one. It is pickled, by name. ``wait_s`` is seconds to wait for workers where there are none.
+    Certificates for "tls://" come from Dask's own configuration. ``make`` is pickled, by name.
     """
 
     def executor(settings: RunSettings) -> Executor:
-        # An examiner ends a submission at its limit; one that does not is broken itself.
-        patience = START_S + 60.0 + 2 * settings.limits.total_s
         maker = functools.partial(make or make_examiner, settings)
-        return DaskExecutor(address, maker, patience_s=patience, wait_s=wait_s)
+        return DaskExecutor(address, maker, () if make else (JUDGING,), patience_for(settings), wait_s)
 
     return executor
 
 
 @dataclass(frozen=True)
 class DaskExecutor:
-    """Grades on the workers of a Dask cluster, each with an examiner of its own; nothing is connected before ``run``.
+    """Grades on the workers of a Dask cluster; nothing is connected before ``run``."""
 
-    Attributes:
-        address: Where the scheduler listens.
-        make: Makes an examiner in a worker. It is pickled, by name.
-        patience_s: Seconds after which a worker that does not answer is restarted by its nanny, or gets no more work
-            where it has none.
-        wait_s: Seconds to wait for workers where there are none.
-    """
-
-    address: str
-    make: Callable[[], Examiner]
-    patience_s: float = 600.0
-    wait_s: float = 120.0
+    address: str  # where the scheduler listens, "tcp://head:8786"
+    make: Callable[[], Examiner]  # makes an examiner; it is pickled, by name
+    modules: tuple[str, ...] = ()  # what is imported once for all processes of a worker
+    patience_s: float = 600.0  # seconds after which a process that does not answer is ended
+    wait_s: float = 120.0  # seconds to wait for workers where there are none
 
     def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
-        """Grade submissions, which are taken as they are needed; gives what each came to, as they come.
-
-        One that ends two workers is refused. Closing the iterator lets the workers go. CourseError if the scheduler
-        cannot be reached or is lost, if there are no workers, or if one says that it cannot grade.
-        """
+        """Grade submissions, which are taken as they are needed; gives what each came to, as they come."""
         source = iter(submissions)
         first = next(source, None)
         if first is None:
@@ -83,66 +65,60 @@ class DaskExecutor:
         run = f"softlookup-{uuid.uuid4().hex}"
         with contextlib.ExitStack() as stack:
             client = stack.enter_context(_connected(self.address))
+            from softlookup_grader.workers.dask_worker import Examining, library_version
+
             # Its sandboxes are closed with it. If the scheduler is lost, nobody is left to report to.
             stack.callback(_end_run, client, run)
             with _trouble(client, self.address):
-                _begin_run(client, run, self.make)
-            round_ = _Round(client, self.address, run, self.patience_s, self.wait_s)
-            yield from round_.go(itertools.chain([first], source))
-
-
-@dataclass
-class _Job:
-    student: str
-    submission: bytes
-    failures: int = 0
+                try:
+                    client.register_plugin(Examining(run, self.make, self.modules, self.patience_s, library_version()))
+                except (ImportError, AttributeError) as error:
+                    raise CourseError(
+                        f"a Dask worker cannot load softlookup ({error}): install the same version on all workers"
+                    ) from error
+            yield from _Round(client, self.address, run, self.wait_s).go(itertools.chain([first], source))
 
 
 @dataclass(eq=False)
 class _Flight:
-    job: _Job
-    worker: str
+    student: str
+    submission: bytes
     future: "Future"
-
-
-@dataclass
-class _Worker:
-    flights: list[_Flight] = field(default_factory=list)
-    since: float = field(default_factory=time.monotonic)
-
-    @property
-    def on_trial(self) -> bool:
-        return any(flight.job.failures for flight in self.flights)
+    alone: bool = False
 
 
 class _Round:
     """One run on a cluster, from the first submission to the last."""
 
-    def __init__(self, client: "Client", address: str, run: str, patience_s: float, wait_s: float) -> None:
-        self._client, self._address, self._run = client, address, run
-        self._patience_s, self._wait_s = patience_s, wait_s
-        self._crew: dict[str, _Worker] = {}
+    def __init__(self, client: "Client", address: str, run: str, wait_s: float) -> None:
+        self._client, self._address, self._run, self._wait_s = client, address, run, wait_s
         self._flights: dict[str, _Flight] = {}
-        self._suspects: deque[_Job] = deque()
+        self._suspects: deque[_Flight] = deque()
         self._landed: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._answers: list[Graded] = []
-        self._shunned: set[str] = set()
         self._numbers = itertools.count()
-        self._all_sent = False
-        self._looked = float("-inf")
-        self._manned = time.monotonic()
+        self._workers = 0
+        self._looked, self._manned = float("-inf"), time.monotonic()
 
     def go(self, source: Iterator[tuple[str, bytes]]) -> Iterator[Graded]:
-        jobs = itertools.starmap(_Job, source)
+        """Send submissions, and give what comes back."""
+        all_sent = False
         try:
             while True:
                 with _trouble(self._client, self._address):
                     self._look_around()
-                # The next ones are handed out before answers are given: workers go on while one is dealt with.
-                self._hand_out(jobs)
+                # The next ones are sent before answers are given: workers go on while one is dealt with.
+                while not all_sent and len(self._flights) < IN_FLIGHT * self._workers:
+                    if (submission := next(source, None)) is None:
+                        all_sent = True
+                    else:
+                        self._send(*submission)
+                if all_sent and self._suspects and not self._flights:
+                    suspect = self._suspects.popleft()
+                    self._send(suspect.student, suspect.submission, alone=True)
                 answers, self._answers = self._answers, []
                 yield from answers
-                if self._all_sent and not (self._flights or self._suspects):
+                if all_sent and not self._flights:
                     return
                 self._collect()
         finally:
@@ -151,29 +127,14 @@ class _Round:
                     flight.future.release()
 
     def _look_around(self) -> None:
-        """See who is there: workers come and go."""
+        """See how many workers there are: they come and go."""
         now = time.monotonic()
         if self._client.status != "running":
             raise OSError("it closed the connection")
         if now - self._looked < LOOK_S:
             return
-        self._looked = now
-        there = self._client.nthreads().keys()
-        self._shunned &= there  # one that is gone may come back, perhaps at the same address
-        there -= self._shunned
-        for name in self._crew.keys() - there:
-            for flight in self._crew.pop(name).flights:
-                self._lost(flight, DIED_TWICE)
-        for name, worker in list(self._crew.items()):
-            if worker.flights and now - worker.since > self._patience_s:
-                self._shunned.add(name)
-                for flight in self._crew.pop(name).flights:
-                    self._lost(flight, f"grading it took more than {self._patience_s:g} s, twice")
-                # Grading goes on meanwhile: to start a worker takes seconds.
-                threading.Thread(target=self._restart, args=(name,), daemon=True).start()
-        for name in sorted(there - self._crew.keys() - self._shunned):
-            self._crew[name] = _Worker()
-        if self._crew:
+        self._looked, self._workers = now, len(self._client.nthreads())
+        if self._workers:
             self._manned = now
         elif now - self._manned > self._wait_s:
             raise CourseError(
@@ -181,52 +142,14 @@ class _Round:
                 "same command again; what was graded is kept"
             )
 
-    def _restart(self, name: str) -> None:
-        """Have a worker that hangs started anew by its nanny; one without a nanny gets no more work."""
-        try:
-            record = self._client.restart_workers([name], timeout=RESTART_S, raise_for_error=False)
-        except ValueError:
-            why = "it has no nanny, which would start it anew"
-        except Exception as error:
-            if self._client.status != "running":
-                return  # the run came to its end meanwhile, and the nanny goes on by itself
-            why = f"its nanny did not start it anew ({error or type(error).__name__})"
-        else:
-            if record.get(name) == "OK":
-                return
-            why = f"its nanny did not start it anew ({record.get(name)})"
-        _LOG.warning("The Dask worker %s does not answer and gets no more work: %s. Restart it yourself.", name, why)
-
-    def _hand_out(self, jobs: Iterator[_Job]) -> None:
-        """Give work to whoever has room. What a worker died of is tried once more, alone on a worker."""
-        for name, worker in self._crew.items():
-            if self._suspects and not worker.flights:
-                self._send(self._suspects.popleft(), name, worker)
-        for room in range(1, IN_FLIGHT + 1):  # one for everybody first, so that the last ones are spread
-            for name, worker in self._crew.items():
-                if len(worker.flights) < room and not worker.on_trial:
-                    job = next(jobs, None)
-                    if job is None:
-                        self._all_sent = True
-                        return
-                    self._send(job, name, worker)
-
-    def _send(self, job: _Job, name: str, worker: _Worker) -> None:
+    def _send(self, student: str, submission: bytes, alone: bool = False) -> None:
         from softlookup_grader.workers.dask_worker import grade
 
+        key = f"{self._run}-{next(self._numbers)}"
         with _trouble(self._client, self._address):
-            future = self._client.submit(
-                *(grade, self._run, job.student, job.submission),
-                key=f"{self._run}-{next(self._numbers)}",
-                workers=[name],
-                pure=False,
-            )
-            flight = _Flight(job, name, future)
-            if not worker.flights:
-                worker.since = time.monotonic()
-            worker.flights.append(flight)
-            self._flights[str(future.key)] = flight
-            future.add_done_callback(self._landed.put)
+            future = self._client.submit(grade, self._run, student, submission, key=key, pure=False)
+        self._flights[key] = _Flight(student, submission, future, alone)
+        future.add_done_callback(self._landed.put)
 
     def _collect(self) -> None:
         """Wait a moment for answers, and take all that are there."""
@@ -241,57 +164,38 @@ class _Round:
 
     def _hear(self, future: "Future", slow: "list[Future]") -> None:
         """Take what a worker says; what cannot be fetched yet is added to the slow ones."""
-        flight = self._flights.get(str(future.key))
-        if flight is None:
-            return  # its worker was given up before
-        if future.status == "error":
-            self._erred(flight, future.exception())
-            return
+        message = b""
         with _trouble(self._client, self._address):
-            try:
-                record = bytes(future.result(timeout=FETCH_S)) if future.status == "finished" else b""
-            except TimeoutError:
-                slow.append(future)  # the worker is slow, or died with it: a look around will tell
-                return
-        kind, content = record[:1], record[1:]
-        if kind == HALT:
+            if future.status == "error":
+                self._require_death(future.exception())
+            elif future.status == "finished":
+                try:
+                    message = bytes(future.result(timeout=FETCH_S))
+                except TimeoutError:
+                    slow.append(future)  # the worker is slow, or died with it: Dask will tell
+                    return
+        flight = self._flights.pop(str(future.key))
+        future.release()
+        sign, content = message[:1], message[1:]
+        if sign == HALT:
             raise CourseError(content.decode("utf-8", "replace"))
-        if kind == DONE:
+        if sign == DONE:
             self._answers.append(decode(content))
-            self._take_off(flight)
-        elif kind == FAILED:
-            self._lost(flight, content.decode("utf-8", "replace"))
+        elif sign == FAILED or flight.alone:
+            reason = content.decode("utf-8", "replace") or DIED_TWICE
+            self._answers.append(Graded(flight.student, REFUSED, reason=reason))
         else:
-            self._lost(flight, DIED_TWICE)
+            self._suspects.append(flight)
 
-    def _erred(self, flight: _Flight, error: BaseException | None) -> None:
-        """Dask itself did not bring a task to its end."""
+    def _require_death(self, error: BaseException | None) -> None:
+        """Hold that Dask gave a submission up because workers died with it, and for no other reason."""
         from distributed import KilledWorker
 
-        if isinstance(error, KilledWorker):
-            self._lost(flight, DIED_TWICE)
-            return
-        raise CourseError(
-            f"the Dask worker {flight.worker} cannot take work ({type(error).__name__}: {str(error)[:300]}): the "
-            "scheduler and all workers need the same Python, Dask and softlookup as the grader"
-        )
-
-    def _lost(self, flight: _Flight, failure: str) -> None:
-        """There was no answer: the submission is tried once more, and is then given up."""
-        self._take_off(flight)
-        flight.job.failures += 1
-        if flight.job.failures == 2:
-            self._answers.append(Graded(flight.job.student, REFUSED, reason=failure))
-        else:
-            self._suspects.append(flight.job)
-
-    def _take_off(self, flight: _Flight) -> None:
-        del self._flights[str(flight.future.key)]
-        flight.future.release()
-        worker = self._crew.get(flight.worker)
-        if worker and flight in worker.flights:
-            worker.flights.remove(flight)
-            worker.since = time.monotonic()
+        if not isinstance(error, KilledWorker):
+            raise CourseError(
+                f"a Dask worker cannot take work ({type(error).__name__}: {str(error)[:300]}): the scheduler and all "
+                "workers need the same Python, Dask and softlookup as the grader"
+            )
 
 
 @contextlib.contextmanager
@@ -332,18 +236,6 @@ def _trouble(client: Any, address: str) -> Iterator[None]:
         raise CourseError(
             f"the Dask scheduler {address} was lost ({type(error).__name__}: {reason}): run the same command again "
             "when it is back; what was graded is kept"
-        ) from error
-
-
-def _begin_run(client: "Client", run: str, make: Callable[[], Examiner]) -> None:
-    """Let every worker, also one that comes later, have what it grades with."""
-    from softlookup_grader.workers.dask_worker import Examining, library_version
-
-    try:
-        client.register_plugin(Examining(run, make, library_version()))
-    except (ImportError, AttributeError) as error:
-        raise CourseError(
-            f"a Dask worker cannot load softlookup ({error}): install the same version on all workers"
         ) from error
 
 

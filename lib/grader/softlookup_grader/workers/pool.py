@@ -31,22 +31,16 @@ _JUDGES = {**dict.fromkeys(ONE_THREAD, "1"), "CUDA_VISIBLE_DEVICES": ""}
 """What a judge's environment says. One that computes gradients where there is a GPU could not fork one that does."""
 START_S, CLOSING_S = 300.0, 5.0
 DIED_TWICE = "the process that graded it died twice"
-_JUDGING = "softlookup_grader.workers.preloaded"
+JUDGING = "softlookup_grader.workers.preloaded"
 
 
 @dataclass(frozen=True)
 class JobResult:
-    """What became of one job.
+    """What became of one job."""
 
-    Attributes:
-        name: The job's name.
-        content: What the worker answered; empty if it failed.
-        failure: Why there is no answer, one sentence; empty if there is one.
-    """
-
-    name: str
-    content: bytes = b""
-    failure: str = ""
+    name: str  # the job's name
+    content: bytes = b""  # what the worker answered; empty if it failed
+    failure: str = ""  # why there is no answer, one sentence; empty if there is one
 
 
 @dataclass
@@ -82,11 +76,7 @@ class WorkerPool:
     ) -> None:
         """Prepare a pool; processes, so many at most, start when there is work.
 
-        ``make`` is called once in each worker, and gives a context that yields what does a job; it is pickled. ``log``
-        takes what workers print; after ``patience_s`` seconds without an answer a worker is ended. ``lend`` is called
-        here for each worker; what it gives is the only argument of ``make`` there, which has none without it.
-        ``modules`` are what all workers import, once, by the process that they are forked from. With ``own_processors``
-        each worker keeps to a processor of its own, where there are just as many.
+        With ``own_processors`` each worker keeps to a processor of its own, where there are just as many.
         """
         self._make, self._count, self._log, self._patience_s = make, workers, log, patience_s
         self._lend, self._modules = lend, modules
@@ -98,8 +88,7 @@ class WorkerPool:
     def run(self, jobs: Iterable[tuple[str, bytes]]) -> Iterator[JobResult]:
         """Do jobs, of names and payloads, several at a time; gives one answer for each, as they come.
 
-        They are taken as they are needed. Closing the iterator ends the workers. CourseError if a worker says that no
-        work is possible, or workers die while they start.
+        They are taken as they are needed. Closing the iterator ends the workers.
         """
         source = iter(jobs)
         try:
@@ -114,7 +103,15 @@ class WorkerPool:
                 self._hand_out()
                 yield from answers
         finally:
-            self._close()
+            self.close()
+
+    def do(self, name: str, payload: bytes) -> JobResult:
+        """Do one job; the workers stay until ``close``."""
+        self._waiting.append(_Job(name, payload))
+        while True:
+            self._hand_out()
+            for answer in self._collect():
+                return answer
 
     def _hand_out(self) -> None:
         """Give waiting jobs to idle workers, and hire workers for those that are left over."""
@@ -138,10 +135,10 @@ class WorkerPool:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([__name__, *self._modules])
         judge_end, worker_end = context.Pipe()
-        taken = {worker.processor for worker in self._crew}
-        processor = next((processor for processor in self._processors if processor not in taken), None)
-        with one_thread(), contextlib.closing(self._lend()) if self._lend else contextlib.nullcontext() as lent:
-            make = functools.partial(self._make, lent) if lent else self._make
+        used_processors = {worker.processor for worker in self._crew}
+        processor = next((processor for processor in self._processors if processor not in used_processors), None)
+        with one_thread(), contextlib.closing(self._lend()) if self._lend else contextlib.nullcontext() as zygote_link:
+            make = functools.partial(self._make, zygote_link) if zygote_link else self._make
             process = context.Process(
                 target=serve, args=(make, worker_end, self._log, current_umask(), processor), daemon=True
             )
@@ -175,16 +172,16 @@ class WorkerPool:
             message = worker.pipe.recv_bytes() if worker.pipe.poll() else b""
         except (EOFError, OSError):
             message = b""
-        kind, content = message[:1], message[1:]
-        if kind == HALT:
+        sign, content = message[:1], message[1:]
+        if sign == HALT:
             raise CourseError(content.decode("utf-8", "replace"))
-        if kind == READY:
+        if sign == READY:
             worker.ready = True
-        elif kind == DONE and worker.job:
+        elif sign == DONE and worker.job:
             answer = JobResult(worker.job.name, content)
             worker.job, self._false_starts = None, 0
             return answer
-        elif kind == FAILED:
+        elif sign == FAILED:
             return self._lost(worker, content.decode("utf-8", "replace"))
         else:
             return self._lost(worker, DIED_TWICE)
@@ -215,7 +212,7 @@ class WorkerPool:
             if self._false_starts > 2 + self._count:
                 raise CourseError(f"grading processes die before they have anything to do: see {self._log}")
 
-    def _close(self) -> None:
+    def close(self) -> None:
         """End all workers: an idle one leaves when its pipe closes, a busy one is asked to."""
         self._waiting.clear()
         for worker in self._crew:
@@ -249,44 +246,46 @@ def one_thread() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class LocalExecutor:
-    """Grades in processes of this machine, each with an examiner of its own.
+    """Grades in processes of this machine, each with an examiner of its own."""
 
-    Attributes:
-        make: Makes an examiner in a worker. It is pickled.
-        workers: How many processes at most.
-        log: The file that takes what workers print.
-        patience_s: Seconds after which a worker that does not answer is ended.
-        lend: A context for the whole of a run; it yields what is called here for each worker, to be make's argument
-            there. None: make has none.
-    """
-
-    make: Callable[..., Examiner]
-    workers: int
-    log: Path
-    patience_s: float = 600.0
+    make: Callable[..., Examiner]  # makes an examiner in a worker. It is pickled
+    workers: int  # how many processes at most
+    log: Path  # the file that takes what workers print
+    patience_s: float = 600.0  # seconds after which a worker that does not answer is ended
+    # a context for the whole of a run; it yields what is called here for each worker, to be make's argument
+    # there. None: make has none
     lend: Callable[[], AbstractContextManager[Callable[[], socket.socket]]] | None = None
 
     def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
-        """Grade submissions, and give what each came to, as they come; one that ends two processes is refused.
-
-        CourseError if no submission can be graded here.
-        """
+        """Grade submissions, and give what each came to, as they come; one that ends two processes is refused."""
         with self.lend() if self.lend else contextlib.nullcontext() as lend:
-            # Judge and submission take turns: on one processor each finds in the caches what it left there.
-            pool = WorkerPool(
-                *(_Examining(self.make), self.workers),
-                log=self.log,
-                patience_s=self.patience_s,
-                lend=lend,
-                modules=(_JUDGING,),
-                own_processors=True,
-            )
+            pool = examining_pool(self.make, self.workers, self.log, self.patience_s, lend)
             with contextlib.closing(pool.run(submissions)) as answers:  # type: ignore[type-var]
                 for answer in answers:
                     if answer.failure:
                         yield Graded(answer.name, REFUSED, reason=answer.failure)
                     else:
                         yield decode(answer.content)
+
+
+def examining_pool(
+    make: Callable[..., Examiner],
+    workers: int,
+    log: Path,
+    patience_s: float,
+    lend: Callable[[], socket.socket] | None = None,
+    modules: Sequence[str] = (JUDGING,),
+) -> WorkerPool:
+    """A pool whose workers judge submissions, each with an examiner of its own."""
+    # Judge and submission take turns: on one processor each finds in the caches what it left there.
+    return WorkerPool(
+        *(_Examining(make), workers),
+        log=log,
+        patience_s=patience_s,
+        lend=lend,
+        modules=modules,
+        own_processors=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -296,8 +295,8 @@ class _Examining:
     make: Callable[..., Examiner]
 
     @contextlib.contextmanager
-    def __call__(self, *lent: socket.socket) -> Iterator[Doing]:
-        with self.make(*lent) as examiner:
+    def __call__(self, *links: socket.socket) -> Iterator[Doing]:
+        with self.make(*links) as examiner:
             yield lambda student, submission: encode(examiner.examine(student, submission))
 
 
@@ -318,5 +317,5 @@ def encode(graded: Graded) -> bytes:
 
 def decode(content: bytes) -> Graded:
     """Read back what encode gave."""
-    record, _, notebook = content.partition(b"\n")
-    return Graded.from_json({**json.loads(record), "notebook": notebook.decode("utf-8", "surrogatepass")})
+    header, _, notebook = content.partition(b"\n")
+    return Graded.from_json({**json.loads(header), "notebook": notebook.decode("utf-8", "surrogatepass")})

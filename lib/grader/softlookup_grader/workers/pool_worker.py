@@ -29,12 +29,7 @@ def serve(
     umask: int,
     processor: int | None = None,
 ) -> None:
-    """Do jobs until there are no more. A job that raises ends the process, so that the next one finds a clean one.
-
-    ``make`` gives a context that yields what does a job. Jobs come from ``pipe``, and answers go there; ``log`` takes
-    what is printed. ``umask`` is that of the process that asks, for this one is a fork of another. It keeps to
-    ``processor``; None leaves that to the system.
-    """
+    """Do jobs until there are no more. A job that raises ends the process, so that the next one finds a clean one."""
     os.umask(umask)
     if processor is not None:
         os.sched_setaffinity(0, {processor})

@@ -77,8 +77,8 @@ def to_array(value: Any, top: bool = True) -> np.ndarray:
         _refuse_large(value)
     if is_tensor(value):
         if value.is_sparse or value.is_meta or "sparse" in str(value.layout):
-            kind = "a tensor on the device meta, which holds no numbers" if value.is_meta else "a sparse tensor"
-            raise Refused(f"{kind}: return a plain one")
+            description = "a tensor on the device meta, which holds no numbers" if value.is_meta else "a sparse tensor"
+            raise Refused(f"{description}: return a plain one")
         # Complex numbers turned round leave views that numpy has no word for.
         value = value.detach().cpu().resolve_conj().resolve_neg()
         value = value.float().numpy() if str(value.dtype) == "torch.bfloat16" else value.numpy()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.answers import is_tensor, to_arrays
-from softlookup_inside.asking.candidates import made
+from softlookup_inside.asking.candidates import resolve_candidate
 from softlookup_inside.asking.case import Case
 from softlookup_inside.ranks import dist as ranks
 from softlookup_inside.tiles.tracing import record
@@ -30,7 +30,7 @@ def inputs_for(case: Case) -> list[Any]:
         else:
             arg = copy.deepcopy(arg)
             if isinstance(arg, dict):
-                arg = made(arg)
+                arg = resolve_candidate(arg)
         inputs.append(arg)
     return inputs
 

@@ -45,10 +45,10 @@ def uncompiled() -> Iterator[None]:
     torch_compile: Any = torch.compile
     with contextlib.ExitStack() as stack:
 
-        def in_eager(*args: Any, **named: Any) -> Any:
-            made = torch_compile(*args, **named)
+        def in_eager(*args: Any, **kwargs: Any) -> Any:
+            compiled = torch_compile(*args, **kwargs)
             stack.enter_context(torch.compiler.set_stance("force_eager"))
-            return made
+            return compiled
 
         if compiler_is_loaded():
             stack.enter_context(torch.compiler.set_stance("force_eager"))

@@ -35,7 +35,7 @@ def is_candidate(value: Any) -> bool:
     return isinstance(value, dict) and "candidate" in value
 
 
-def made(value: Any) -> Any:
+def resolve_candidate(value: Any) -> Any:
     """Make the callable that {"candidate": kind, and what that kind is made of} stands for.
 
     The rest comes back as it is. An unknown kind is a KeyError.
@@ -59,8 +59,8 @@ def _decoder(masks: np.ndarray, table: np.ndarray, blend: float, repeat_bonus: f
     @torch.no_grad()
     def run(ids: Any) -> Any:
         length, n_heads = ids.shape[1], may.shape[1]
-        places = torch.arange(length)[:, None] / (1.0 + torch.arange(words.shape[1]))
-        x = words[ids] + places.sin().to(words)
+        angles = torch.arange(length)[:, None] / (1.0 + torch.arange(words.shape[1]))
+        x = words[ids] + angles.sin().to(words)
         for mask in may:
             heads = x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
             scores = heads @ heads.mT / heads.shape[-1] ** 0.5

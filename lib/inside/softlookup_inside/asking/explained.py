@@ -67,7 +67,7 @@ def _last_place(error: BaseException, is_students: Callable[[str], bool]) -> tup
     first, last, begin, end = positions[instruction // 2]
     if first is None or last is None or begin is None or end is None or last - first > 20:
         return None
-    lines = [linecache.getline(frame.f_code.co_filename, number) for number in range(first, last + 1)]
+    lines = [linecache.getline(frame.f_code.co_filename, line_number) for line_number in range(first, last + 1)]
     raw = [line.encode() for line in lines]
     raw[-1] = raw[-1][:end]
     raw[0] = raw[0][begin:]
@@ -105,10 +105,14 @@ class _Values:
         if isinstance(node, ast.UnaryOp):
             return self.shape(node.operand)
         if isinstance(node, ast.BinOp):
-            left, right = self.shape(node.left), self.shape(node.right)
-            if left is None or right is None:
+            left_shape, right_shape = self.shape(node.left), self.shape(node.right)
+            if left_shape is None or right_shape is None:
                 return None
-            return _product(left, right) if isinstance(node.op, ast.MatMult) else _together(left, right)
+            return (
+                _product(left_shape, right_shape)
+                if isinstance(node.op, ast.MatMult)
+                else _together(left_shape, right_shape)
+            )
         if isinstance(node, ast.Subscript):
             shape, index = self.shape(node.value), _index(node.slice)
             return np.broadcast_to(0, shape)[index].shape if shape and index is not None else None
@@ -136,19 +140,19 @@ class _Values:
         """The shape of a result that has its first argument's, or lacks one axis of it."""
         name, arguments = self.called(call)
         shape = self.shape(arguments[0]) if arguments else None
-        named = {keyword.arg: keyword.value for keyword in call.keywords}
+        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
         if shape is None or name in _SAME_SHAPE:
             return shape
-        if name not in _REDUCING or not named.keys() <= {"axis", "dim", "keepdims", "keepdim"} or len(arguments) > 2:
+        if name not in _REDUCING or not keywords.keys() <= {"axis", "dim", "keepdims", "keepdim"} or len(arguments) > 2:
             return None
-        axes = [*arguments[1:], *(named[key] for key in ("axis", "dim") if key in named)]
+        axes = [*arguments[1:], *(keywords[key] for key in ("axis", "dim") if key in keywords)]
         axis = ast.literal_eval(axes[0]) if len(axes) == 1 else None
-        keeps = any(ast.literal_eval(named[key]) for key in ("keepdims", "keepdim") if key in named)
+        keeps = any(ast.literal_eval(keywords[key]) for key in ("keepdims", "keepdim") if key in keywords)
         if type(axis) is not int:
             return None
-        left = list(shape)
-        left[axis] = 1
-        return tuple(left) if keeps else tuple(np.delete(left, axis).tolist())
+        reduced_shape = list(shape)
+        reduced_shape[axis] = 1
+        return tuple(reduced_shape) if keeps else tuple(np.delete(reduced_shape, axis).tolist())
 
     def turned(self, node: ast.AST) -> tuple[ast.expr, int | None, int | None] | None:
         """Of an expression that exchanges axes: what is turned, and which two; None and None where all are."""
@@ -204,20 +208,20 @@ def _shape(value: Any) -> Shape | None:
     return () if type(value) in (int, float, bool, np.float32, np.float64) else None
 
 
-def _together(left: Shape, right: Shape) -> Shape | None:
+def _together(left_shape: Shape, right_shape: Shape) -> Shape | None:
     """The shape of two arrays after broadcasting, None where they do not fit."""
     try:
-        return np.broadcast_shapes(left, right)
+        return np.broadcast_shapes(left_shape, right_shape)
     except ValueError:
         return None
 
 
-def _product(left: Shape, right: Shape) -> Shape | None:
+def _product(left_shape: Shape, right_shape: Shape) -> Shape | None:
     """The shape of a matrix product, None where the shapes do not fit."""
-    if not left or not right or left[-1] != right[-2 if len(right) > 1 else 0]:
+    if not left_shape or not right_shape or left_shape[-1] != right_shape[-2 if len(right_shape) > 1 else 0]:
         return None
-    front = _together(left[:-2], right[:-2])
-    return None if front is None else (*front, *left[-2:-1], *(right[-1:] if len(right) > 1 else ()))
+    front = _together(left_shape[:-2], right_shape[:-2])
+    return None if front is None else (*front, *left_shape[-2:-1], *(right_shape[-1:] if len(right_shape) > 1 else ()))
 
 
 def _sentences(message: str, tree: ast.AST, values: _Values) -> Iterator[str]:
@@ -246,8 +250,8 @@ def _on_call(message: str, call: ast.Call, values: _Values) -> Iterator[str]:
     elif name in ("reshape", "view"):
         yield _on_reshape(message, arguments[0], values)
     elif name in ("where", "masked_fill"):
-        for left, right in combinations(arguments, 2):
-            yield _on_broadcast(left, right, values)
+        for first, second in combinations(arguments, 2):
+            yield _on_broadcast(first, second, values)
     elif name in ("add", "subtract", "multiply", "divide", "maximum", "minimum") and len(arguments) == 2:
         yield _on_broadcast(arguments[0], arguments[1], values)
 
@@ -264,24 +268,24 @@ def _on_none(message: str, tree: ast.AST, values: _Values) -> str:
     return ""
 
 
-def _on_product(left: ast.expr, right: ast.expr, values: _Values) -> str:
-    a, b = values.shape(left), values.shape(right)
+def _on_product(left_node: ast.expr, right_node: ast.expr, values: _Values) -> str:
+    a, b = values.shape(left_node), values.shape(right_node)
     if a is None or b is None or _product(a, b) is not None:
         return ""
-    both = _have(left, a, right, b)
+    both = _have(left_node, a, right_node, b)
     if not a or not b:
         return f"{both}: `@` needs at least one axis on both sides. For a plain number, write `*`."
     if a[-1] == b[-2 if len(b) > 1 else 0]:
         return f"{both}: the axes before the last two do not fit; {_where_apart(a[:-2], b[:-2])}."
     unit = "row" if len(b) > 1 else "entry"
     needs = f"for `@` the second needs {_count(a[-1], unit)}, and it has {b[-2 if len(b) > 1 else 0]}"
-    return f"{both}: {needs}.{_instead(left, a, right, b, values)}"
+    return f"{both}: {needs}.{_instead(left_node, a, right_node, b, values)}"
 
 
-def _instead(left: ast.expr, a: Shape, right: ast.expr, b: Shape, values: _Values) -> str:
+def _instead(left_node: ast.expr, a: Shape, right_node: ast.expr, b: Shape, values: _Values) -> str:
     """A product that fits, as a question: with one of the two transposed, or in the other order."""
     for turns_right in (True, False):
-        node, shape = (right, b) if turns_right else (left, a)
+        node, shape = (right_node, b) if turns_right else (left_node, a)
         turned = values.turned(node)
         base = turned[0] if turned else node
         base_shape = values.shape(base) if turned else shape
@@ -291,7 +295,7 @@ def _instead(left: ast.expr, a: Shape, right: ast.expr, b: Shape, values: _Value
         for other, text in ((base_shape, base.id), (flipped, _flipped(base, values))):
             pair = (a, other) if turns_right else (other, b)
             if other != shape and _product(*pair) is not None:
-                texts = (_text(left), text) if turns_right else (text, _text(right))
+                texts = (_text(left_node), text) if turns_right else (text, _text(right_node))
                 return f" Did you mean `{texts[0]} @ {texts[1]}`?" if all(texts) else ""
     return ""
 
@@ -300,12 +304,12 @@ def _flipped(base: ast.Name, values: _Values) -> str:
     return f"{base.id}.mT" if _is_tensor(values.of(base.id)) else f"np.swapaxes({base.id}, -1, -2)"
 
 
-def _on_broadcast(left: ast.expr, right: ast.expr, values: _Values) -> str:
-    a, b = values.shape(left), values.shape(right)
+def _on_broadcast(left_node: ast.expr, right_node: ast.expr, values: _Values) -> str:
+    a, b = values.shape(left_node), values.shape(right_node)
     if a is None or b is None or _together(a, b) is not None:
         return ""
-    sentence = f"{_have(left, a, right, b)}: broadcasting aligns axes from the right; {_where_apart(a, b)}."
-    small, node = (b, right) if len(b) < len(a) else (a, left)
+    sentence = f"{_have(left_node, a, right_node, b)}: broadcasting aligns axes from the right; {_where_apart(a, b)}."
+    small, node = (b, right_node) if len(b) < len(a) else (a, left_node)
     large = a if small is b else b
     fitting = [at for at in range(len(small) + 1) if _together((*small[:at], 1, *small[at:]), large)]
     if len(small) == len(large) or len(fitting) != 1 or not isinstance(node, ast.Name):
@@ -318,8 +322,10 @@ def _on_broadcast(left: ast.expr, right: ast.expr, values: _Values) -> str:
 def _where_apart(a: Shape, b: Shape) -> str:
     """Where two shapes do not broadcast."""
     pairs = zip(a[::-1], b[::-1], strict=False)
-    at, (left, right) = next((at, pair) for at, pair in enumerate(pairs, 1) if pair[0] != pair[1] and 1 not in pair)
-    return f"at axis -{at}, {left} meets {right}"
+    at, (size, other_size) = next(
+        (at, pair) for at, pair in enumerate(pairs, 1) if pair[0] != pair[1] and 1 not in pair
+    )
+    return f"at axis -{at}, {size} meets {other_size}"
 
 
 def _on_einsum(arguments: Sequence[ast.expr], values: _Values) -> str:
@@ -396,9 +402,9 @@ def _listed(names: Sequence[str]) -> str:
     return f"({', '.join(names)})" if names else "no arguments"
 
 
-def _count(number: int, unit: str) -> str:
+def _count(count: int, unit: str) -> str:
     plural = {"axis": "axes", "entry": "entries"}.get(unit, f"{unit}s")
-    return f"{number} {unit if number == 1 else plural}"
+    return f"{count} {unit if count == 1 else plural}"
 
 
 def _text(node: ast.AST) -> str:
@@ -411,6 +417,6 @@ def _quoted(node: ast.AST) -> str:
     return f"`{text}`" if (text := _text(node)) else ""
 
 
-def _have(left: ast.AST, a: Shape, right: ast.AST, b: Shape) -> str:
-    first, second = _quoted(left) or "The first operand", _quoted(right) or "the second"
+def _have(left_node: ast.AST, a: Shape, right_node: ast.AST, b: Shape) -> str:
+    first, second = _quoted(left_node) or "The first operand", _quoted(right_node) or "the second"
     return f"{first} has shape {a} and {second} {b}"

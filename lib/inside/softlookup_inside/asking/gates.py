@@ -138,8 +138,8 @@ class _Gate:
             co_filename=self.code.co_filename,
         )
 
-    def enter(self, *args: Any, **named: Any) -> Any:
-        return self.called(self, args, named)
+    def enter(self, *args: Any, **kwargs: Any) -> Any:
+        return self.called(self, args, kwargs)
 
     def original(self) -> Callable[..., Any]:
         """The function with its own code."""
@@ -210,16 +210,16 @@ def _thread_gate() -> _Gate:
     return _Gate(threading.Thread.__dict__["_bootstrap_inner"], _watched_thread)
 
 
-def _refused(dotted: str, gate: _Gate, args: Any, named: Any) -> Any:
+def _refused(dotted: str, gate: _Gate, args: Any, kwargs: Any) -> Any:
     if _now is None or _now.open:
-        return gate.original()(*args, **named)
+        return gate.original()(*args, **kwargs)
     raise _now.refuse(dotted)
 
 
-def _watched_thread(gate: _Gate, args: Any, named: Any) -> Any:
+def _watched_thread(gate: _Gate, args: Any, kwargs: Any) -> Any:
     """A thread that begins while gates are closed: torch asks each thread which places its operations come past."""
     with _watching({} if _now is None else _now.stems):
-        return gate.original()(*args, **named)
+        return gate.original()(*args, **kwargs)
 
 
 def _functions(target: Any, dotted: str) -> Iterator[types.FunctionType]:
@@ -255,8 +255,8 @@ def _stems(forbids: tuple[str, ...]) -> dict[str, str]:
     stems: dict[str, str] = {}
     for dotted in forbids if torch is not None else ():
         leaf = dotted.rpartition(".")[2]
-        places = (dispatcher()._VariableFunctions, dispatcher()._nn)
-        in_c = any(callable(getattr(place, leaf, None)) for place in places)
+        modules = (dispatcher()._VariableFunctions, dispatcher()._nn)
+        in_c = any(callable(getattr(module, leaf, None)) for module in modules)
         if dotted.startswith("torch.") and (in_c or dotted == f"torch.nn.functional.{leaf}"):
             stems.setdefault(leaf.removesuffix("_attention"), dotted)
         for stem in _INSIDE_OF.get(dotted, ()):
@@ -332,17 +332,17 @@ def _put_in_front(stems: tuple[str, ...]) -> None:
 def _gate_of_operation(name: str, stem: str) -> None:
     import torch
 
-    space, _, rest = name.partition("::")
-    base, _, overload = rest.partition(".")
+    space, _, local_name = name.partition("::")
+    base, _, overload = local_name.partition(".")
     operation = getattr(getattr(getattr(torch.ops, space), base), overload or "default")
     behind = dispatcher()._dispatch_keyset_full_after(getattr(dispatcher().DispatchKey, GATES_PLACE))
 
-    def gate(keys: Any, *args: Any, **named: Any) -> Any:
+    def gate(keys: Any, *args: Any, **kwargs: Any) -> Any:
         if _now is not None and not _now.open:
             for begins, dotted in _now.stems.items():
                 if stem.startswith(begins):
                     raise _now.refuse(dotted)
-        return operation.redispatch(keys & behind, *args, **named)
+        return operation.redispatch(keys & behind, *args, **kwargs)
 
     _library(space).impl(operation, gate, GATES_PLACE, with_keyset=True)
 

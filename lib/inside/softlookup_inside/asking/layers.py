@@ -22,13 +22,13 @@ def layer_around(student_class: Any, call: Callable[..., Any], layer: LayerAnswe
         return call
 
     class StandInLayer(student_class):
-        def __init__(self, *args: Any, **named: Any) -> None:
-            super().__init__(*args, **named)
-            self.__dict__["made_with"] = _in_order(student_class.__init__, (self, *args), named)[1 : layer.sizes + 1]
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            self.__dict__["made_with"] = _in_order(student_class.__init__, (self, *args), kwargs)[1 : layer.sizes + 1]
 
-        def forward(self, *args: Any, **named: Any) -> Any:
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
             weights = dict(self.named_parameters())
-            inputs = _in_order(student_class.forward, (self, *args), named)[1:]
+            inputs = _in_order(student_class.forward, (self, *args), kwargs)[1:]
             return call(*self.made_with, *(weights[name] for name in layer.names(self.made_with)), *inputs)
 
     return StandInLayer
@@ -50,16 +50,16 @@ def called_like(student_function: Any, call: Callable[..., Any]) -> Callable[...
     except Exception:  # a signature may be anything that a student made of it
         return call
 
-    def ordered(*args: Any, **named: Any) -> Any:
-        rest = order[len(args) :]
-        names = list(takewhile(lambda name: name in named, rest))
-        return call(*args, *(named.pop(name) for name in names), **named)
+    def ordered(*args: Any, **kwargs: Any) -> Any:
+        remaining = order[len(args) :]
+        names = list(takewhile(lambda name: name in kwargs, remaining))
+        return call(*args, *(kwargs.pop(name) for name in names), **kwargs)
 
     return ordered
 
 
-def _in_order(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+def _in_order(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """The arguments as if all had been given by position."""
-    bound = inspect.signature(function).bind(*args, **named)
+    bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()
     return [*bound.args, *bound.kwargs.values()]

@@ -15,11 +15,11 @@ def in_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(function)
-    def call(*args: Any, **named: Any) -> Any:
-        tensors = [value for value in (*args, *named.values()) if is_tensor(value)]
+    def call(*args: Any, **kwargs: Any) -> Any:
+        tensors = [value for value in (*args, *kwargs.values()) if is_tensor(value)]
         if not tensors:
-            return function(*args, **named)
-        result = function(*map(_array, args), **{name: _array(value) for name, value in named.items()})
+            return function(*args, **kwargs)
+        result = function(*map(_array, args), **{name: _array(value) for name, value in kwargs.items()})
         return as_tensors(result, tensors)
 
     return call

@@ -122,7 +122,9 @@ def caught_output() -> Iterator[io.StringIO]:
         with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream), warnings.catch_warnings():
             # A warning is noise, never a verdict, whatever filters are set around here.
             warnings.simplefilter("default")
-            warnings.showwarning = lambda message, kind, *place: print(f"{kind.__name__}: {message}", file=out)
+            warnings.showwarning = lambda message, category, *location: print(
+                f"{category.__name__}: {message}", file=out
+            )
             yield out
     finally:
         for handler, stream in handlers:

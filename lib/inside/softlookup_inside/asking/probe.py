@@ -5,6 +5,7 @@ Nothing here knows a right answer. It imports numpy and, when a case asks for te
 
 import contextlib
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -59,7 +60,8 @@ class Clock:
         """Raise ``TimeIsUp`` in this thread once the seconds are over, where the system has an interval timer.
 
         It rings again every tenth of a second, since an alarm may fall into a bare ``except:``. A loop that swallows
-        every alarm so goes on, as it would swallow an interrupt; the kernel has to be restarted then.
+        every alarm so goes on, as it would swallow an interrupt; the kernel has to be restarted then. An alarm may
+        fall into the end of ``torch.no_grad()``, too: whether torch keeps gradients is afterwards what it was before.
         """
         if self.left is None or self._runs or not _can_ring():
             yield
@@ -70,6 +72,8 @@ class Clock:
             if not over:
                 raise TimeIsUp
 
+        torch = sys.modules.get("torch")
+        keeps_gradients = torch is not None and torch.is_grad_enabled()
         before = signal.signal(signal.SIGALRM, ring)
         try:
             self._go()
@@ -78,6 +82,8 @@ class Clock:
             over = True
             self._halt()
             signal.signal(signal.SIGALRM, before)
+            if torch is not None:
+                torch.set_grad_enabled(keeps_gradients)
 
     @contextlib.contextmanager
     def halted(self) -> Iterator[None]:
@@ -250,8 +256,8 @@ def _fail(obj: Callable[..., Any], error: BaseException, arguments: int) -> Fail
         lines = str(error).strip().splitlines()
     except Exception:
         lines = []
-    kind = type(error).__name__
-    message = f"{kind}: {_whole_words(lines[0])}" if lines else kind
+    error_type = type(error).__name__
+    message = f"{error_type}: {_whole_words(lines[0])}" if lines else error_type
     if not frames:
         return Failure("raised", message, explained=arguments_differ(error, obj, arguments))
     callers = [*dict.fromkeys((frame.filename, frame.name) for frame in reversed(frames))]

@@ -35,16 +35,16 @@ def counting(matrix: Any) -> Iterator[Fed]:
     Copies of it, and products outside of torch, are not seen.
     """
     fed = Fed()
-    place, size = matrix.untyped_storage().data_ptr(), matrix.numel()
+    data_pointer, size = matrix.untyped_storage().data_ptr(), matrix.numel()
 
     class Counting(dispatch_mode()):  # type: ignore[misc]
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
             if operation_name(func) in _PRODUCTS:
-                left, right = args[-2:]
-                for operand in (left, right):
-                    if operand.untyped_storage().data_ptr() == place:
-                        fed.rows += result.numel() * left.shape[-1] / size
+                left_operand, right_operand = args[-2:]
+                for operand in (left_operand, right_operand):
+                    if operand.untyped_storage().data_ptr() == data_pointer:
+                        fed.rows += result.numel() * left_operand.shape[-1] / size
                         fed.times += operand.numel() / size
             return result
 

@@ -32,12 +32,12 @@ def functions_behind(obj: Any) -> list[types.FunctionType]:
     """
     functions: list[types.FunctionType] = []
     todo: list[Any] = [obj]
-    seen: list[Any] = []
+    visited: list[Any] = []
     while todo:
         current = todo.pop(0)
-        if any(current is before for before in seen) or len(seen) > _MOST_BEHIND:
+        if any(current is before for before in visited) or len(visited) > _MOST_BEHIND:
             continue
-        seen.append(current)
+        visited.append(current)
         if isinstance(current, types.FunctionType) and current not in functions:
             functions.append(current)
         todo += _behind(current)
@@ -60,7 +60,7 @@ def _behind(obj: Any) -> list[Any]:
         return _wrapped(obj) + [
             attribute for attribute in attributes if isinstance(attribute, types.FunctionType) or _leads_on(attribute)
         ]
-    members = [member for kind in obj.__mro__ if _is_own(kind) for member in vars(kind).values()]
+    members = [member for base in obj.__mro__ if _is_own(base) for member in vars(base).values()]
     return [getattr(member, name) for member in members for name in _HELD if hasattr(member, name)] + [
         member for member in members if isinstance(member, types.FunctionType) or _leads_on(member)
     ]
@@ -72,13 +72,13 @@ _HELD = ("__func__", "fget", "func")
 
 def _leads_on(value: Any) -> bool:
     """Whether something is, or holds, a student's function without being one: a method, an object, a class."""
-    kind = value if isinstance(value, type) else type(value)
-    return isinstance(value, functools.partial | types.MethodType) or _is_own(kind) or bool(_wrapped(value))
+    value_type = value if isinstance(value, type) else type(value)
+    return isinstance(value, functools.partial | types.MethodType) or _is_own(value_type) or bool(_wrapped(value))
 
 
-def _is_own(kind: type) -> bool:
+def _is_own(value_type: type) -> bool:
     """Whether a class is one that the student wrote."""
-    return kind.__module__ == "__main__"
+    return value_type.__module__ == "__main__"
 
 
 def _wrapped(obj: Any) -> list[Any]:
@@ -233,11 +233,11 @@ def _own_attributes(obj: Any, function: types.FunctionType) -> set[str]:
     """Names of attributes that a student's own classes and functions set, declare or give as keywords."""
     module = function.__module__
     owners = [obj, type(getattr(obj, "__self__", obj)), function, *function.__globals__.values()]
-    kinds = {kind for o in owners for kind in (o if isinstance(o, type) else type(o)).__mro__}
-    student_classes = [kind for kind in kinds if kind.__module__ == module]
+    kinds = {owner_type for o in owners for owner_type in (o if isinstance(o, type) else type(o)).__mro__}
+    student_classes = [owner_type for owner_type in kinds if owner_type.__module__ == module]
     functions = [o for o in owners if isinstance(o, types.FunctionType) and o.__module__ == module]
     functions += [f for owner in [*student_classes, obj] for f in functions_behind(owner)]
-    names = {name for kind in student_classes for name in (*vars(kind), *_annotated(kind))}
+    names = {name for student_class in student_classes for name in (*vars(student_class), *_annotated(student_class))}
     for code in [code for f in functions for code in _codes(f.__code__)]:
         steps = dis.get_instructions(code)
         names |= {step.argval for step in steps if step.opname in ("STORE_ATTR", "STORE_NAME")}
@@ -245,10 +245,10 @@ def _own_attributes(obj: Any, function: types.FunctionType) -> set[str]:
     return names
 
 
-def _annotated(kind: type) -> tuple[str, ...]:
+def _annotated(student_class: type) -> tuple[str, ...]:
     """The names that a class annotates; none where Python 3.14 evaluates annotations only now, and one has no value."""
     try:
-        return tuple(inspect.get_annotations(kind))
+        return tuple(inspect.get_annotations(student_class))
     except Exception:
         return ()
 

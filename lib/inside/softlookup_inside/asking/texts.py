@@ -79,10 +79,10 @@ def _plain(value: Any, room: _Room, depth: int) -> Any:
         room.take(0, len(value))
         return str(value)
     if isinstance(value, bool | np.bool_ | int | np.integer):
-        number = int(value)
-        if abs(number) >= 2**63:
+        whole_number = int(value)
+        if abs(whole_number) >= 2**63:
             raise Refused("a number of more than 18 digits")
-        return number
+        return whole_number
     if isinstance(value, float | np.floating):
         if not float(value).is_integer():
             raise Refused(f"the number {float(value):.6g}, where text and whole numbers are wanted")
@@ -206,26 +206,26 @@ def _lookalikes(got: str, expected: str) -> str:
 
 def _compare_lists(got: list[Any], expected: list[Any], where: str, reveals: bool) -> str:
     sizes = "" if len(got) == len(expected) or not reveals else f" ({len(got)} items came, {len(expected)} are wanted)"
-    for place, (got_item, expected_item) in enumerate(zip(got, expected, strict=False)):
+    for position, (got_item, expected_item) in enumerate(zip(got, expected, strict=False)):
         if got_item != expected_item:
-            inner = f"item {place}" if where == "the result" else f"{where}, item {place}"
+            inner = f"item {position}" if where == "the result" else f"{where}, item {position}"
             return _compare(got_item, expected_item, inner, reveals) + sizes
-    place = min(len(got), len(expected))
+    position = min(len(got), len(expected))
     if len(got) == len(expected):
         return f"{where} is {brief(got)}, as wanted"
     if len(got) < len(expected):
-        missing = f": {brief(expected[place])} is wanted as item {place}" if reveals else ""
+        missing = f": {brief(expected[position])} is wanted as item {position}" if reveals else ""
         return f"{where} ends after {len(got)} items, too early{missing}{sizes}"
-    return f"{where} goes on with {brief(got[place])} as item {place}, where it should have ended{sizes}"
+    return f"{where} goes on with {brief(got[position])} as item {position}, where it should have ended{sizes}"
 
 
 def _compare_dictionaries(got: dict[Any, Any], expected: dict[Any, Any], where: str, reveals: bool) -> str:
-    for key, right in expected.items():
+    for key, expected_value in expected.items():
         if key not in got:
             return _without_key(got, expected, key, where) if reveals else f"{where} lacks a key"
-        if got[key] != right:
+        if got[key] != expected_value:
             inner = f"the value of {brief(key)}" if where == "the result" else f"{where}, the value of {brief(key)}"
-            return _compare(got[key], right, inner, reveals)
+            return _compare(got[key], expected_value, inner, reveals)
     extra = next((key for key in got if key not in expected), None)
     if extra is None:
         return f"{where} is {brief(got)}, as wanted"
@@ -280,10 +280,10 @@ def chips_side_by_side(got: np.ndarray, expected: np.ndarray, most: int = 40) ->
     start = len(commonprefix(pair)) - width // 3 if len(pair) == 2 and max(map(len, pair)) > width else 0
 
     def row(entries: list[str]) -> list[str]:
-        shown = [_cut(entry, width) for entry in entries[begin : begin + most]]
+        chips = [_cut(entry, width) for entry in entries[begin : begin + most]]
         if start > 0:
-            shown[at - begin] = f"… {_cut(entries[at][start:], width)}"
-        rest = len(entries) - begin - most
-        return [f"… {begin} before"] * (begin > 0) + shown + [f"… {rest} more"] * (rest > 0)
+            chips[at - begin] = f"… {_cut(entries[at][start:], width)}"
+        remaining = len(entries) - begin - most
+        return [f"… {begin} before"] * (begin > 0) + chips + [f"… {remaining} more"] * (remaining > 0)
 
     return row(both[0]), row(both[1])

@@ -49,13 +49,13 @@ def _with_words(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """A method that says how ``dist`` is called if its arguments do not fit."""
 
     @wraps(method)
-    def call(*args: Any, **named: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            return method(*args, **named)
+            return method(*args, **kwargs)
         except TypeError:
             signature = inspect.signature(method)
             try:
-                signature.bind(*args, **named)
+                signature.bind(*args, **kwargs)
             except TypeError as error:
                 raise TypeError(f"dist.{name}({', '.join(signature.parameters)}): {error}") from None
             raise

@@ -13,16 +13,16 @@ class RankGroup:
 
     Its messages are those of the world's recorder, so that a collective runs in a group as it does in the world.
 
-    ``number`` is its position among the groups that are made, from 1, the same on all ranks; ``ranks`` are in rising
-    order.
+    ``group_number`` is its position among the groups that are made, from 1, the same on all ranks; ``ranks`` are in
+    rising order.
 
     Attributes:
         place: The rank's number in the group; -1 outside of it.
         world: How many ranks belong to it.
     """
 
-    def __init__(self, recorder: RankRecorder, number: int, ranks: Sequence[int]) -> None:
-        self._recorder, self.number, self._ranks = recorder, number, tuple(ranks)
+    def __init__(self, recorder: RankRecorder, group_number: int, ranks: Sequence[int]) -> None:
+        self._recorder, self.number, self._ranks = recorder, group_number, tuple(ranks)
         self.place = self._ranks.index(recorder.rank) if recorder.rank in self._ranks else -1
         self.world = len(self._ranks)
 
@@ -44,10 +44,10 @@ class RankGroup:
 
         ``name`` is what names it. RankError if it does not belong to the group.
         """
-        number = self._recorder.position(name, rank)
-        if number not in self._ranks:
-            raise RankError(f"{name} names rank {number}, and the group has the ranks {self.ranks}")
-        return self._ranks.index(number)
+        world_rank = self._recorder.position(name, rank)
+        if world_rank not in self._ranks:
+            raise RankError(f"{name} names rank {world_rank}, and the group has the ranks {self.ranks}")
+        return self._ranks.index(world_rank)
 
     def send(self, array: np.ndarray, dst: int) -> None:
         """Send an array to a rank of the group."""

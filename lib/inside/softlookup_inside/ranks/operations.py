@@ -307,18 +307,18 @@ class Operations:
         return group
 
     def _peer(
-        self, name: str, word: str, rank: int | None, group: RankGroup | None, tag: int, group_rank: int | None
+        self, name: str, argument_name: str, rank: int | None, group: RankGroup | None, tag: int, group_rank: int | None
     ) -> int:
         """The number in the world of the other rank of a message."""
         if tag != 0:
             raise RankError(f"{name} has no tag= but 0 here: messages of two ranks are received in their order")
         member = self._member(name, group)
-        if rank is None and group_rank is None and word == "src":
+        if rank is None and group_rank is None and argument_name == "src":
             raise RankError(
                 f"{name} needs src=, the rank that sends: who comes first is chance, and a program does the same "
                 "each time here"
             )
-        position = _root(name, word, member, rank, group_rank)
+        position = _root(name, argument_name, member, rank, group_rank)
         self._recorder.purpose = (_number(member), 0)
         return member.ranks[position] if isinstance(member, RankGroup) else position
 
@@ -379,22 +379,22 @@ def _number(member: Member) -> int:
 
 def _within(name: str, member: Member, rank: Any) -> int:
     """A number that a rank has in a group, if there is one."""
-    number = rank_number(name, rank)
-    if not 0 <= number < member.world:
-        raise RankError(f"{name} names rank {number} of {member.world}: there are 0 to {member.world - 1}")
-    return number
+    position = rank_number(name, rank)
+    if not 0 <= position < member.world:
+        raise RankError(f"{name} names rank {position} of {member.world}: there are 0 to {member.world - 1}")
+    return position
 
 
 def _root(
-    name: str, word: str, member: Member, rank: int | None, group_rank: int | None, default: int | None = None
+    name: str, argument_name: str, member: Member, rank: int | None, group_rank: int | None, default: int | None = None
 ) -> int:
     """The number among the members of the rank that a call names, by its number in the world or there."""
     if rank is not None and group_rank is not None:
-        raise RankError(f"{name} takes {word}= or group_{word}=, not both")
+        raise RankError(f"{name} takes {argument_name}= or group_{argument_name}=, not both")
     if group_rank is not None:
         return _within(name, member, group_rank)
     if rank is None and default is None:
-        raise RankError(f"{name} needs {word}=, the number of a rank")
+        raise RankError(f"{name} needs {argument_name}=, the number of a rank")
     return default if rank is None and default is not None else member.position(name, rank)
 
 

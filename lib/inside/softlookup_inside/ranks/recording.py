@@ -175,10 +175,12 @@ class RankRecorder:
 
     def position(self, name: str, rank: Any) -> int:
         """The number of a rank that something names; RankError if there is no such rank."""
-        number = rank_number(name, rank)
-        if not 0 <= number < self.world:
-            raise RankError(f"{name} names rank {number}: in a world of {self.world} there are 0 to {self.world - 1}")
-        return number
+        rank_index = rank_number(name, rank)
+        if not 0 <= rank_index < self.world:
+            raise RankError(
+                f"{name} names rank {rank_index}: in a world of {self.world} there are 0 to {self.world - 1}"
+            )
+        return rank_index
 
     def _peer(self, name: str, rank: Any) -> int:
         peer = self.position(name, rank)
@@ -265,8 +267,8 @@ def _unchanged(what: str, arrays: Sequence[np.ndarray]) -> Callable[[], None]:
     """What looks, in ``wait``, whether arrays on their way are as they were."""
     copies = [array.tobytes() for array in arrays]
 
-    def look() -> None:
+    def check_unchanged() -> None:
         if [array.tobytes() for array in arrays] != copies:
             raise RankError(f"an array that {what} has changed before its wait(): work on a copy, or wait first")
 
-    return look
+    return check_unchanged

@@ -135,15 +135,15 @@ def program(machine: str) -> bytes | None:
     """
     if machine not in _MACHINES:
         return None
-    kind, column = _MACHINES[machine]
+    audit_number, column = _MACHINES[machine]
     # Operation, where to go on if so, where if not (a name, or the next instruction), operand; a text alone is a name.
     code: list[str | tuple[int, str, str, int]] = [
         (_LOAD, "", "", _MACHINE),
-        (_EQUAL, "", "kill", kind),
+        (_EQUAL, "", "kill", audit_number),
         (_LOAD, "", "", _NUMBER),
         (_AT_LEAST, "refuse", "", _FIRST_X32),  # the same calls under other numbers
-        *((_EQUAL, "refuse", "", number) for number in sorted(pair[column] for pair in FORBIDDEN.values())),
-        *((_EQUAL, "nothing", "", number) for number in sorted(pair[column] for pair in NOTHING.values())),
+        *((_EQUAL, "refuse", "", call_number) for call_number in sorted(pair[column] for pair in FORBIDDEN.values())),
+        *((_EQUAL, "nothing", "", call_number) for call_number in sorted(pair[column] for pair in NOTHING.values())),
         (_EQUAL, "unknown", "", CLONE3[column]),
         (_EQUAL, "flags", "", CLONE[column]),
         (_EQUAL, "family", "", SOCKET[column]),
@@ -185,16 +185,16 @@ def program(machine: str) -> bytes | None:
     ]
     for name, value in _RETURNS.items():
         code += [name, (_RETURN, "", "", value)]
-    places: dict[str, int] = {}
+    positions: dict[str, int] = {}
     steps: list[tuple[int, str, str, int]] = []
     for step in code:
         if isinstance(step, str):
-            places[step] = len(steps)
+            positions[step] = len(steps)
         else:
             steps.append(step)
     # Jumps are counted from the next instruction, in one byte each.
     return b"".join(
-        struct.pack("HBBI", operation, *(places[name] - at - 1 if name else 0 for name in (yes, no)), operand)
+        struct.pack("HBBI", operation, *(positions[name] - at - 1 if name else 0 for name in (yes, no)), operand)
         for at, (operation, yes, no, operand) in enumerate(steps)
     )
 
@@ -212,7 +212,7 @@ def install(libc: Any) -> bool:
     class Program(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
 
-    record = Program(len(written) // 8, ctypes.cast(buffer, ctypes.c_void_p))
-    if libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(record), 0, 0) != 0:
+    filter_program = Program(len(written) // 8, ctypes.cast(buffer, ctypes.c_void_p))
+    if libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(filter_program), 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "the kernel takes no filter of system calls")
     return True

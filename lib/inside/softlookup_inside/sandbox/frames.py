@@ -25,8 +25,8 @@ BODY_BYTES = 64_000_000
 MAX_AXES = 16
 MAX_ARRAYS = 1000
 MAX_DEPTH = 8
-DTYPES = frozenset(f"{order}{kind}" for order in "<|" for kind in ("b1", "i1", "u1")) | frozenset(
-    f"<{kind}{size}" for kind, sizes in (("i", (2, 4, 8)), ("u", (2, 4, 8)), ("f", (2, 4, 8))) for size in sizes
+DTYPES = frozenset(f"{order}{code}" for order in "<|" for code in ("b1", "i1", "u1")) | frozenset(
+    f"<{letter}{size}" for letter, sizes in (("i", (2, 4, 8)), ("u", (2, 4, 8)), ("f", (2, 4, 8))) for size in sizes
 )
 """Booleans, integers and floats, little-endian, as numpy writes them."""
 
@@ -49,12 +49,12 @@ class HeaderPart:
 
     Attributes:
         text: The part, as the inside of a JSON object.
-        record: What a header says of the arrays, as JSON.
+        array_header: What a header says of the arrays, as JSON.
         body: The arrays' bytes.
     """
 
     text: str
-    record: str
+    array_header: str
     body: bytes
 
 
@@ -64,8 +64,8 @@ def part(header: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> HeaderPart:
     Arrays are of booleans, integers or floats, of any strides. FrameError if one is of another kind, or the header is
     not plain.
     """
-    record, body = _laid_out(arrays)
-    return HeaderPart(_json(header)[1:-1], _json(record), body)
+    array_header, body = _laid_out(arrays)
+    return HeaderPart(_json(header)[1:-1], _json(array_header), body)
 
 
 def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] | HeaderPart = ()) -> bytes:
@@ -75,11 +75,11 @@ def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] | HeaderPart = 
     FrameError if one is of another kind, or the frame would be too large.
     """
     if isinstance(arrays, HeaderPart):
-        inside = [text for text in (_json(header)[1:-1], arrays.text, f'"arrays": {arrays.record}') if text]
+        inside = [text for text in (_json(header)[1:-1], arrays.text, f'"arrays": {arrays.array_header}') if text]
         text, body = f"{{{', '.join(inside)}}}", arrays.body
     else:
-        record, body = _laid_out(arrays)
-        text = _json({**header, "arrays": record})
+        array_header, body = _laid_out(arrays)
+        text = _json({**header, "arrays": array_header})
     head = text.encode("utf-8", "replace")
     if len(head) > HEADER_BYTES or len(body) > BODY_BYTES:
         raise FrameError(f"the frame is too large: {len(head):,} bytes of header, {len(body):,} of arrays")
@@ -88,14 +88,14 @@ def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] | HeaderPart = 
 
 def _laid_out(arrays: Sequence[np.ndarray]) -> tuple[list[Any], bytes]:
     """What a header says of arrays, and their bytes, one array after the other."""
-    record: list[Any] = []
+    array_header: list[Any] = []
     bodies = []
     for array in arrays:
         plain = np.ascontiguousarray(array).reshape(np.shape(array))
         plain = plain.astype(_written(plain.dtype), copy=False)
-        record.append([plain.dtype.str, list(plain.shape)])
+        array_header.append([plain.dtype.str, list(plain.shape)])
         bodies.append(plain.tobytes())
-    return record, b"".join(bodies)
+    return array_header, b"".join(bodies)
 
 
 def _json(value: Any) -> str:
@@ -140,16 +140,16 @@ def unpack(header: bytes, body: bytes) -> tuple[dict[str, Any], list[np.ndarray]
     it should be.
     """
     try:
-        record = json.loads(header.decode("utf-8"))
+        fields = json.loads(header.decode("utf-8"))
     except (ValueError, RecursionError):
         raise FrameError("the header is not JSON") from None
-    if not isinstance(record, dict):
-        raise FrameError(f"the header is a {type(record).__name__}; wanted an object")
-    listed = record.pop("arrays", None)
-    if not isinstance(listed, list) or len(listed) > MAX_ARRAYS:
+    if not isinstance(fields, dict):
+        raise FrameError(f"the header is a {type(fields).__name__}; wanted an object")
+    array_entries = fields.pop("arrays", None)
+    if not isinstance(array_entries, list) or len(array_entries) > MAX_ARRAYS:
         raise FrameError(f"the header lists no arrays, or more than {MAX_ARRAYS}")
     arrays, start = [], 0
-    for entry in listed:
+    for entry in array_entries:
         dtype, shape = _kind(entry)
         count = math.prod(shape)
         end = start + count * dtype.itemsize
@@ -163,7 +163,7 @@ def unpack(header: bytes, body: bytes) -> tuple[dict[str, Any], list[np.ndarray]
         start = end
     if start != len(body):
         raise FrameError(f"{len(body) - start:,} bytes belong to no array")
-    return record, arrays
+    return fields, arrays
 
 
 def _kind(entry: Any) -> tuple[np.dtype, tuple[int, ...]]:
@@ -197,8 +197,8 @@ def plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
         arrays.append(value)
         return {"array": len(arrays) - 1}
     if isinstance(value, list | tuple):
-        kind = "list" if isinstance(value, list) else "tuple"
-        return {kind: [plain(item, arrays, depth + 1) for item in value]}
+        type_name = "list" if isinstance(value, list) else "tuple"
+        return {type_name: [plain(item, arrays, depth + 1) for item in value]}
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {"dict": {key: plain(item, arrays, depth + 1) for key, item in value.items()}}
     if isinstance(value, dict) and all(map(_is_key, value)):
@@ -206,22 +206,22 @@ def plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
     raise FrameError(f"a {type(value).__name__} cannot travel")
 
 
-def value_of(record: Any, arrays: Sequence[np.ndarray], depth: int = 0) -> Any:
+def value_of(encoded: Any, arrays: Sequence[np.ndarray], depth: int = 0) -> Any:
     """Read back what plain wrote; FrameError if it is not what plain writes."""
     if depth > MAX_DEPTH:
         raise FrameError(f"a value is nested more than {MAX_DEPTH} deep")
-    if record is None or type(record) in (bool, int, float, str):
-        return record
-    if isinstance(record, dict) and len(record) == 1:
-        ((kind, inside),) = record.items()
-        if kind == "array" and type(inside) is int and 0 <= inside < len(arrays):
+    if encoded is None or type(encoded) in (bool, int, float, str):
+        return encoded
+    if isinstance(encoded, dict) and len(encoded) == 1:
+        ((type_name, inside),) = encoded.items()
+        if type_name == "array" and type(inside) is int and 0 <= inside < len(arrays):
             return arrays[inside]
-        if kind in ("list", "tuple") and isinstance(inside, list):
+        if type_name in ("list", "tuple") and isinstance(inside, list):
             items = [value_of(item, arrays, depth + 1) for item in inside]
-            return items if kind == "list" else tuple(items)
-        if kind == "dict" and isinstance(inside, dict):
+            return items if type_name == "list" else tuple(items)
+        if type_name == "dict" and isinstance(inside, dict):
             return {key: value_of(item, arrays, depth + 1) for key, item in inside.items()}
-        if kind == "map" and isinstance(inside, list) and all(isinstance(e, list) and len(e) == 2 for e in inside):
+        if type_name == "map" and isinstance(inside, list) and all(isinstance(e, list) and len(e) == 2 for e in inside):
             pairs = [(value_of(key, arrays, depth + 1), value_of(item, arrays, depth + 1)) for key, item in inside]
             if all(_is_key(key) for key, _ in pairs):
                 return dict(pairs)
@@ -296,7 +296,7 @@ class Channel:
         if deadline is None:
             self.link.settimeout(None)
             return
-        left = deadline - time.monotonic()
-        if left <= 0:
+        remaining_s = deadline - time.monotonic()
+        if remaining_s <= 0:
             raise TooLate("no answer came in time")
-        self.link.settimeout(left)
+        self.link.settimeout(remaining_s)

@@ -60,7 +60,9 @@ class _Kept:
             self.cut += size
             return
         self.room -= size
-        self.outputs.append({**output, "data": {str(kind): value for kind, value in data.items()}, "metadata": {}})
+        self.outputs.append(
+            {**output, "data": {str(mime_type): value for mime_type, value in data.items()}, "metadata": {}}
+        )
 
     def done(self) -> list[dict[str, Any]]:
         for output in self.outputs:
@@ -123,9 +125,9 @@ class CellShell:
         name = shell.compile.cache(source, shell.execution_count)  # tracebacks show its lines
         try:
             tree = shell.compile.ast_parse(source, name)
-            shown = [tree.body.pop()] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
+            last_expression = [tree.body.pop()] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
             code = [shell.compile(tree, name, "exec")] if tree.body else []
-            return code + ([shell.compile(ast.Interactive(shown), name, "single")] if shown else [])
+            return code + ([shell.compile(ast.Interactive(last_expression), name, "single")] if last_expression else [])
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None  # nothing has been run, and IPython says what is wrong
 
@@ -147,21 +149,26 @@ class CellShell:
             shell.events.trigger("post_execute")
         return None
 
-    def _raised(self, *args: Any, **named: Any) -> None:
+    def _raised(self, *args: Any, **kwargs: Any) -> None:
         """Keep an exception as a kernel would send it; the lines of the machinery around a cell are left out."""
-        kind, error, trace = sys.exc_info()
-        if kind is None or error is None:
+        error_type, error, trace = sys.exc_info()
+        if error_type is None or error is None:
             return
         while trace is not None and "ipython-input" not in trace.tb_frame.f_code.co_filename:
             trace = trace.tb_next
         try:
-            lines = traceback.format_exception(kind, error, trace, limit=-20)
+            lines = traceback.format_exception(error_type, error, trace, limit=-20)
             message = str(error)
         except Exception:
-            lines, message = [kind.__name__], "(its message cannot be read)"
+            lines, message = [error_type.__name__], "(its message cannot be read)"
         text = "".join(lines)[-4000:]
         self.cell_outputs.outputs.append(
-            {"output_type": "error", "ename": kind.__name__, "evalue": message[:500], "traceback": text.splitlines()}
+            {
+                "output_type": "error",
+                "ename": error_type.__name__,
+                "evalue": message[:500],
+                "traceback": text.splitlines(),
+            }
         )
 
     def run(self, source: str, seconds: float, room: int) -> CellEnd:

@@ -24,32 +24,32 @@ def stand_in(task_id: str, ask: Ask, in_torch: bool = False) -> Callable[..., An
     tensors when it is given numbers alone.
     """
 
-    def call(*args: Any, **named: Any) -> Any:
-        values = [*args, *named.values()]
+    def call(*args: Any, **kwargs: Any) -> Any:
+        values = [*args, *kwargs.values()]
         tensors = [value for value in values if is_tensor(value)]
         if not tensors:
-            result = _asked(task_id, ask, args, named)
+            result = _asked(task_id, ask, args, kwargs)
             return (
                 _in_torch(result) if in_torch and not any(isinstance(value, np.ndarray) for value in values) else result
             )
         import torch
 
         if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
-            return _traced(task_id, ask, args, named)
-        return _in_torch(_asked(task_id, ask, _plain(args), _plain_named(named)))
+            return _traced(task_id, ask, args, kwargs)
+        return _in_torch(_asked(task_id, ask, _plain(args), _plain_named(kwargs)))
 
     return call
 
 
 def _asked(
-    task_id: str, ask: Ask, args: Sequence[Any], named: dict[str, Any], upstream: Sequence[np.ndarray] | None = None
+    task_id: str, ask: Ask, args: Sequence[Any], kwargs: dict[str, Any], upstream: Sequence[np.ndarray] | None = None
 ) -> Any:
     arrays: list[np.ndarray] = []
     try:
         header = {
             "call": task_id,
             "args": frames.plain(list(args), arrays),
-            "named": frames.plain(dict(named), arrays),
+            "named": frames.plain(dict(kwargs), arrays),
             "upstream": None if upstream is None else frames.plain(list(upstream), arrays),
         }
     except frames.FrameError as error:
@@ -57,10 +57,10 @@ def _asked(
             f"the function of task {task_id} was given something else than arrays and numbers: {error}"
         ) from None
     with _without_alarms():
-        record, back = ask(header, arrays)
-    if "raised" in record:
-        raise RuntimeError(str(record["raised"]))
-    return frames.value_of(record.get("result"), back)
+        reply, back = ask(header, arrays)
+    if "raised" in reply:
+        raise RuntimeError(str(reply["raised"]))
+    return frames.value_of(reply.get("result"), back)
 
 
 @contextlib.contextmanager
@@ -80,8 +80,8 @@ def _plain(args: Sequence[Any]) -> list[Any]:
     return [value.detach().cpu().numpy() if is_tensor(value) else value for value in args]
 
 
-def _plain_named(named: dict[str, Any]) -> dict[str, Any]:
-    return dict(zip(named, _plain(list(named.values())), strict=True))
+def _plain_named(kwargs: dict[str, Any]) -> dict[str, Any]:
+    return dict(zip(kwargs, _plain(list(kwargs.values())), strict=True))
 
 
 def _in_torch(result: Any) -> Any:
@@ -92,12 +92,12 @@ def _in_torch(result: Any) -> Any:
     return torch.from_numpy(result) if isinstance(result, np.ndarray) else result
 
 
-def _traced(task_id: str, ask: Ask, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def _traced(task_id: str, ask: Ask, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """The same with a gradient: the way back asks the judge once more."""
     import torch
 
-    names = list(named)
-    values = [*args, *named.values()]
+    names = list(kwargs)
+    values = [*args, *kwargs.values()]
     many: list[bool] = []
 
     class StandInFunction(torch.autograd.Function):

@@ -49,9 +49,9 @@ class Inside:
             self.line.send({**header, "token": self.token}, back)
 
     def _cell(self, request: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
-        begun = time.monotonic()
+        start_s = time.monotonic()
         ran = self.shell.run(request["source"], request["seconds"], self.output_bytes)
-        return {**vars(ran), "seconds": time.monotonic() - begun}, []
+        return {**vars(ran), "seconds": time.monotonic() - start_s}, []
 
     def _check(self, request: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Take the answer that a check is given, and say what kind of thing it is.
@@ -79,7 +79,7 @@ class Inside:
         """Put questions to the answer, one after the other."""
         earlier = self.about["earlier"].items()
         in_torch = all(question["frame"] == "torch" for question in request["cases"])
-        lent = {
+        stand_ins = {
             name: partial(self._instead, task_id, in_torch) for name, task_id in earlier if task_id in request["lent"]
         }
         answers: list[dict[str, Any]] = []
@@ -88,7 +88,7 @@ class Inside:
         try:
             # Closing the gates costs more than many a question, so they stay closed for all of them.
             gates = closed(tuple(self.about["forbids"]))
-            with calm_torch(), standing_in(self.obj, lent), gates, time_limit(request["seconds"]):
+            with calm_torch(), standing_in(self.obj, stand_ins), gates, time_limit(request["seconds"]):
                 for question in request["cases"]:
                     answer = self._answer(question, arrays, request["results"])
                     failure = answer.failure
@@ -101,12 +101,12 @@ class Inside:
                         except frames.FrameError as error:
                             failure = Failure("kind", f"Your function's result cannot be taken: {error}.")
                     there = failure is None and answer.arrays is not None
-                    record: dict[str, Any] = {"printed": answer.printed, "failure": None, "there": there}
+                    answer_fields: dict[str, Any] = {"printed": answer.printed, "failure": None, "there": there}
                     if failure is not None:
                         words = [failure.kind, failure.message, failure.where, failure.explained]
                         calls = {"elsewhere": list(failure.elsewhere), "calls_blank": failure.calls_blank}
-                        record |= {"failure": words, **calls}
-                    answers.append(record)
+                        answer_fields |= {"failure": words, **calls}
+                    answers.append(answer_fields)
                     back += answer.arrays if there and answer.arrays else ()
         except TimeIsUp:
             return {"late": True}, []
@@ -139,12 +139,16 @@ class Inside:
             return Answer(failure=None)
 
     def _instead(self, task_id: str, in_torch: bool, student_function: Any) -> Any:
-        sound = called_like(student_function, stand_in(task_id, self._sound, in_torch))
+        reference_function = called_like(student_function, stand_in(task_id, self._sound, in_torch))
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
-            setattr(sound, name, getattr(student_function, name, None) or getattr(sound, name))
+            setattr(
+                reference_function, name, getattr(student_function, name, None) or getattr(reference_function, name)
+            )
         layer = self.about["layers"].get(task_id)
         return (
-            layer_around(student_function, sound, LayerAnswer(layer[0], tuple(layer[1]), layer[2])) if layer else sound
+            layer_around(student_function, reference_function, LayerAnswer(layer[0], tuple(layer[1]), layer[2]))
+            if layer
+            else reference_function
         )
 
     def _sound(self, header: dict[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:

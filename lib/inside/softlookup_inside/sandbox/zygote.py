@@ -52,12 +52,12 @@ def own_namespaces(libc: Any, disk_mb: int) -> None:
         with open(f"/proc/self/{name}", "w") as file:
             file.write(text)
     _call(libc, "mount", b"none", b"/", None, _MS_REC | _MS_PRIVATE, None)
-    for place in _EMPTY:
-        if not os.path.isdir(place):
+    for path in _EMPTY:
+        if not os.path.isdir(path):
             continue
-        flags = _MS_NOSUID | _MS_NODEV | (_MS_RDONLY if place == "/proc" else 0)
-        room = b"size=4k" if place == "/proc" else b"mode=1777,nr_inodes=10000,size=%dm" % disk_mb
-        _call(libc, "mount", b"tmpfs", place.encode(), b"tmpfs", flags, room)
+        flags = _MS_NOSUID | _MS_NODEV | (_MS_RDONLY if path == "/proc" else 0)
+        room = b"size=4k" if path == "/proc" else b"mode=1777,nr_inodes=10000,size=%dm" % disk_mb
+        _call(libc, "mount", b"tmpfs", path.encode(), b"tmpfs", flags, room)
     for node in _NODES:
         if os.path.ismount(node):
             _mark_unchangeable(libc, node)
@@ -78,8 +78,8 @@ def no_rights(libc: Any) -> None:
     """Give up every capability, and calls that no notebook needs: what was covered must stay covered."""
     from softlookup_inside.sandbox import filter
 
-    for number in range(64):
-        libc.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
+    for capability in range(64):
+        libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     _call(libc, "capset", header, (ctypes.c_uint32 * 6)())
     _call(libc, "prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -97,7 +97,7 @@ def limit(about: dict[str, Any], used_kb: dict[str, int]) -> None:
     megabyte = 1 << 20
     resource.setrlimit(resource.RLIMIT_CPU, (about["cpu_s"], about["cpu_s"] + 2))
     memory = about["memory_mb"] * megabyte
-    for kind, most in (
+    for limit, most in (
         (resource.RLIMIT_DATA, used_kb["VmData"] * 1024 + memory),
         # Counts what is mapped and not in memory too, so it stands in only where no control group counts exactly.
         *(((resource.RLIMIT_AS, used_kb["VmSize"] * 1024 + memory),) if about["addresses"] else ()),
@@ -110,7 +110,7 @@ def limit(about: dict[str, Any], used_kb: dict[str, int]) -> None:
         (resource.RLIMIT_CORE, 1),  # the only limit that also holds where cores are piped into a program (core(5))
         *(() if about["bare"] else ((resource.RLIMIT_NPROC, about["processes"]),)),
     ):
-        resource.setrlimit(kind, (most, most))
+        resource.setrlimit(limit, (most, most))
 
 
 def _submission(link: socket.socket, about: dict[str, Any], shell: Any) -> None:
@@ -121,8 +121,8 @@ def _submission(link: socket.socket, about: dict[str, Any], shell: Any) -> None:
     link.detach()
     os.closerange(4, 65536)
     nothing = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(nothing, number)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
     os.close(nothing)
     home = about["home"]
     os.makedirs(home, exist_ok=True)
@@ -141,7 +141,7 @@ def _submission(link: socket.socket, about: dict[str, Any], shell: Any) -> None:
 def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any) -> None:
     """Between zygote and submission: makes the namespaces, waits, and tells how it ended."""
     libc = ctypes.CDLL(None, use_errno=True)
-    record: dict[str, Any] = {}
+    outcome: dict[str, Any] = {}
     try:
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         with open("/proc/self/oom_score_adj", "w") as file:
@@ -167,12 +167,12 @@ def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any
                 os._exit(70)
         link.close()
         _, ended, used = os.wait4(child, 0)
-        record = {"signal": os.WTERMSIG(ended)} if os.WIFSIGNALED(ended) else {"exit": os.WEXITSTATUS(ended)}
-        record["cpu_s"] = used.ru_utime + used.ru_stime
+        outcome = {"signal": os.WTERMSIG(ended)} if os.WIFSIGNALED(ended) else {"exit": os.WEXITSTATUS(ended)}
+        outcome["cpu_s"] = used.ru_utime + used.ru_stime
     except (OSError, _Trouble) as error:
-        record = {"trouble": str(error)}
+        outcome = {"trouble": str(error)}
     try:
-        os.write(status, json.dumps(record).encode())
+        os.write(status, json.dumps(outcome).encode())
     finally:
         os._exit(0)
 
@@ -222,10 +222,10 @@ def _in_large_pages() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     with open("/proc/self/maps") as file:
-        places = [line.split() for line in file]
-    for place, rights, _, _, number, *name in places:
-        if rights == "rw-p" and number == "0" and name in ([], ["[heap]"]):
-            begin, end = (int(address, 16) for address in place.split("-"))
+        mappings = [line.split() for line in file]
+    for address_range, rights, _, _, inode, *name in mappings:
+        if rights == "rw-p" and inode == "0" and name in ([], ["[heap]"]):
+            begin, end = (int(address, 16) for address in address_range.split("-"))
             begin, end = -(-begin // _LARGE_PAGE) * _LARGE_PAGE, end // _LARGE_PAGE * _LARGE_PAGE
             if begin < end:
                 libc.madvise(begin, end - begin, _MADV_COLLAPSE)
@@ -247,21 +247,21 @@ def main() -> None:
     connection and its status pipe.
     """
     control = socket.socket(fileno=int(sys.argv[1]))
-    record = json.loads(sys.argv[2])
+    settings = json.loads(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    load(record["modules"])
+    load(settings["modules"])
     from softlookup_inside.asking.calm import uncompiled
     from softlookup_inside.asking.gates import prepare
     from softlookup_inside.sandbox import filter, shell, submission  # noqa: F401 - once, and not in each fork
 
-    for names in record["forbidden"]:
+    for names in settings["forbidden"]:
         prepare(tuple(names))  # imports what holds them
     sys.meta_path.append(_NotHere())
     cells = shell.CellShell()
     cells.run("1 + 1", 10, 1000)
     compiling = uncompiled() if "torch" in sys.modules else contextlib.nullcontext()
     compiling.__enter__()  # for good: there is no compiler in a sandbox
-    for names in record["forbidden"]:
+    for names in settings["forbidden"]:
         prepare(tuple(names))  # now that all is imported: gates are looked up by what is
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those between
     stand_still()

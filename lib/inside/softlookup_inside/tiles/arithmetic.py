@@ -18,7 +18,7 @@ class PropagateNan(enum.Enum):
     ALL = 1
 
 
-def named(function: Callable[..., Any], name: str, way: str) -> Callable[..., Any]:
+def with_name(function: Callable[..., Any], name: str, way: str) -> Callable[..., Any]:
     """A function of ``tl`` with its name, and a docstring that says in which way it computes."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"``{name}`` of tiles, {way}."
@@ -26,14 +26,14 @@ def named(function: Callable[..., Any], name: str, way: str) -> Callable[..., An
 
 
 def _unary(name: str) -> Callable[..., Any]:
-    return named(lambda x: operation(name, x), name, "number by number")
+    return with_name(lambda x: operation(name, x), name, "number by number")
 
 
 def _sum_of_places(name: str, row: str) -> Callable[..., Any]:
     def apply(x: Any, y: Any, sanitize_overflow: bool = True) -> ChipTile:
         return operation(row, x, y)
 
-    return named(apply, name, "number by number, as its sign does")
+    return with_name(apply, name, "number by number, as its sign does")
 
 
 def _choice(name: str) -> Callable[..., Any]:
@@ -47,7 +47,7 @@ def _choice(name: str) -> Callable[..., Any]:
         x, y = (cast(value, result.dtype) for value in (x, y))
         return operation("where", (x != x) | (y != y), x + y, result)
 
-    return named(apply, name, "number by number; of a number and NaN it is the number, but for propagate_nan")
+    return with_name(apply, name, "number by number; of a number and NaN it is the number, but for propagate_nan")
 
 
 maximum, minimum = _choice("maximum"), _choice("minimum")
@@ -131,7 +131,7 @@ def _position_of(name: str) -> Callable[..., Any]:
             raise KernelError(f"tl.{name} takes one axis, such as 0 or 1: flatten the tile with tl.ravel first")
         return _reduced(name, input, axis, keep_dims)
 
-    return named(apply, name, "along an axis: the first position of the largest or smallest number")
+    return with_name(apply, name, "along an axis: the first position of the largest or smallest number")
 
 
 argmax, argmin = _position_of("argmax"), _position_of("argmin")
@@ -151,7 +151,7 @@ def _extreme(name: str) -> Callable[..., Any]:
         position = (argmax if name == "max" else argmin)(input, axis, return_indices_tie_break_left, keep_dims)
         return cast(result, ElementType(dtype_of(known(input)))), position
 
-    return named(apply, name, "along an axis or of all numbers, and with return_indices its positions")
+    return with_name(apply, name, "along an axis or of all numbers, and with return_indices its positions")
 
 
 max, min = _extreme("max"), _extreme("min")
@@ -164,7 +164,7 @@ def _scan(name: str) -> Callable[..., Any]:
         result = operation(name, tile, numbers=(at, int(bool(reverse))))
         return result if dtype is None else cast(result, dtype)
 
-    return named(apply, name, "of all numbers up to each, along an axis")
+    return with_name(apply, name, "of all numbers up to each, along an axis")
 
 
 def softmax(x: Any, dim: int | None = None, *, keep_dims: bool | None = None, ieee_rounding: bool = False) -> ChipTile:

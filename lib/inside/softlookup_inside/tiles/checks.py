@@ -32,7 +32,7 @@ class Branch:
 
     is_taken: bool
     before: Mapping[str, Any] | None
-    number: int
+    index: int
 
 
 class Checks:
@@ -69,17 +69,17 @@ class Checks:
 
         KernelError if Triton's compiler has no such variables.
         """
-        kind = type(value)
-        if kind is ChipTile or kind is KnownScalar or kind is Pointer or value is None:
+        value_type = type(value)
+        if value_type is ChipTile or value_type is KnownScalar or value_type is Pointer or value is None:
             return value
         value = plain(value)
         if isinstance(value, bool | int | float):
             return scalar(value)
         if isinstance(value, tuple):
             return type(value)(self.assigned(name, part) for part in value)
-        if isinstance(value, ElementType | ChipTile) or not callable(value) and kind.__module__.startswith(TILES):
+        if isinstance(value, ElementType | ChipTile) or not callable(value) and value_type.__module__.startswith(TILES):
             return value
-        kind_name = "function" if callable(value) else kind.__name__
+        kind_name = "function" if callable(value) else value_type.__name__
         raise KernelError(
             f"`{name}` is assigned a {kind_name}, and a variable of a kernel is a tile, a number, a pointer, a dtype "
             f"or a tuple of them to Triton's compiler: mark a constant, as in `{name}: tl.constexpr = …`, or do without"
@@ -104,14 +104,14 @@ class Checks:
         """``a or b``, where ``a`` is no constant that is true."""
         return self._joined(a, b, "or")
 
-    def _joined(self, a: Any, b: Any, word: str) -> Any:
+    def _joined(self, a: Any, b: Any, connective: str) -> Any:
         if not isinstance(a, ChipTile):
             return b
         if not isinstance(b, ChipTile):
-            return b if bool(b) == (word == "or") else a
-        _check_boolean(a, word)
-        _check_boolean(b, word)
-        return operator.and_(a, b) if word == "and" else operator.or_(a, b)
+            return b if bool(b) == (connective == "or") else a
+        _check_boolean(a, connective)
+        _check_boolean(b, connective)
+        return operator.and_(a, b) if connective == "and" else operator.or_(a, b)
 
     def formatted(self, value: Any) -> Any:
         """What is put into a text, as in ``f"{BLOCK}"``; KernelError if it is not known before the kernel is built."""
@@ -119,7 +119,7 @@ class Checks:
             raise KernelError("Triton's compiler puts constants alone into a text: print arrays after the launch")
         return value
 
-    def listed(self, *values: Any) -> tuple[Any, ...]:
+    def list_of_tiles(self, *values: Any) -> tuple[Any, ...]:
         """A list, which is a tuple to Triton's compiler."""
         return ListOfTiles(values)
 
@@ -201,18 +201,18 @@ class Checks:
                 )
         return lost
 
-    def branch(self, test: Any, names: Mapping[str, Any], number: int, sentence: str) -> Branch:
+    def branch(self, test: Any, names: Mapping[str, Any], index: int, sentence: str) -> Branch:
         """Begin an `if`.
 
-        ``names`` are those before it, ``number`` which `if` of the kernel it is; ``sentence`` is for its branches if
+        ``names`` are those before it, ``index`` which `if` of the kernel it is; ``sentence`` is for its branches if
         both are built. KernelError if Triton's compiler refuses it.
         """
         if isinstance(test, ChipTile):
             is_taken = bool(test)
             if sentence:
                 raise KernelError(sentence)
-            return Branch(is_taken, dict(names), number)
-        return Branch(_constant_condition(test), None, number)
+            return Branch(is_taken, dict(names), index)
+        return Branch(_constant_condition(test), None, index)
 
     def joined(
         self, branch: Branch, after: Mapping[str, Any], names: Sequence[str], both: Sequence[str]
@@ -245,25 +245,25 @@ class Checks:
                         f"{_advice(name, old, new)}"
                     )
             else:
-                self._compare((branch.number, name), new, f"`{name}`", "in one branch of an `if`", "in the other")
+                self._compare((branch.index, name), new, f"`{name}`", "in one branch of an `if`", "in the other")
         return lost
 
-    def tested(self, test: Any, number: int) -> bool:
+    def tested(self, test: Any, index: int) -> bool:
         """The condition of `a if test else b`."""
-        self._is_dynamic[number] = isinstance(test, ChipTile)
+        self._is_dynamic[index] = isinstance(test, ChipTile)
         return bool(test) if isinstance(test, ChipTile) else _constant_condition(test)
 
-    def chosen(self, value: Any, number: int, literals: Sequence[Any]) -> Any:
+    def chosen(self, value: Any, index: int, literals: Sequence[Any]) -> Any:
         """What `a if test else b` gives; the types of both have to be the same if the launch decides.
 
-        ``number`` is which expression of the kernel it is, ``literals`` those of both that are literals. KernelError if
+        ``index`` is which expression of the kernel it is, ``literals`` those of both that are literals. KernelError if
         the types differ.
         """
-        if not self._is_dynamic[number]:
+        if not self._is_dynamic[index]:
             return value
         value = self.assigned("a if … else b", value)
         for other in (*literals, value):
-            self._compare((number, ""), self.assigned("", other), "`a if … else b`", "in one case", "in the other")
+            self._compare((index, ""), self.assigned("", other), "`a if … else b`", "in one case", "in the other")
         return value
 
     def returned(self, value: Any) -> Any:
@@ -274,10 +274,10 @@ class Checks:
 
     def _compare(self, key: tuple[Any, ...], value: Any, what: str, here: str, there: str) -> None:
         """Compare a type with the one that another program or launch had at the same place."""
-        first, described = self._first.setdefault((self._signature, *key), (type_of(value), _described(value)))
+        first, first_text = self._first.setdefault((self._signature, *key), (type_of(value), _described(value)))
         if first != type_of(value):
             raise KernelError(
-                f"{what} is {described} {here} and {_described(value)} {there}, and Triton's compiler takes "
+                f"{what} is {first_text} {here} and {_described(value)} {there}, and Triton's compiler takes "
                 "the same type alone: write both in the same dtype and shape, as in `0.0` beside floats"
             )
 
@@ -331,9 +331,9 @@ def _advice(name: str, old: Any, new: Any) -> str:
     return f"give `{name}` one shape and dtype, with `.to(…)`, or take another name"
 
 
-def _literal(number: float) -> str:
+def _literal(value: float) -> str:
     """A float as a kernel writes it."""
-    return f"{number!r}" if np.isfinite(number) else f'{"-" * (number < 0)}float("{abs(number)}")'
+    return f"{value!r}" if np.isfinite(value) else f'{"-" * (value < 0)}float("{abs(value)}")'
 
 
 def _constant_condition(value: Any) -> bool:
@@ -344,6 +344,6 @@ def _constant_condition(value: Any) -> bool:
     return bool(value)
 
 
-def _check_boolean(value: ChipTile, word: str) -> None:
+def _check_boolean(value: ChipTile, connective: str) -> None:
     if value.dtype.dtype != np.bool_:
-        raise KernelError(f"Triton's `{word}` takes comparisons, got {value.dtype}: write `!= 0` or `== 0`")
+        raise KernelError(f"Triton's `{connective}` takes comparisons, got {value.dtype}: write `!= 0` or `== 0`")

@@ -14,8 +14,8 @@ class constexpr:
 
     def __new__(cls, value: Any) -> Any:
         """The value, marked if it is a number, a string or a tuple."""
-        for kind, marked in _MARKED.items():
-            if isinstance(value, kind):
+        for value_type, marked in _MARKED.items():
+            if isinstance(value, value_type):
                 constant = marked(value)
                 constant.value = plain(value)
                 return constant
@@ -32,20 +32,22 @@ def is_constant(value: Any) -> bool:
     return type(value) in _MARKED.values()
 
 
-def _marked(kind: type) -> type:
+def _marked(value_type: type) -> type:
     """A class of values of this kind, whose sums and products are marked, too."""
 
     def method(name: str) -> Callable[..., Any]:
         def compute(self: Any, *others: Any) -> Any:
-            result = getattr(kind, name)(self, *others)
+            result = getattr(value_type, name)(self, *others)
             return result if result is NotImplemented else constexpr(result)
 
         return compute
 
     names = [f"__{way}{name}__" for name in _OPERATORS for way in ("", "r")] + ["__neg__"]
     return type(
-        "constexpr", (kind,), {name: method(name) for name in names if kind is not tuple and hasattr(kind, name)}
+        "constexpr",
+        (value_type,),
+        {name: method(name) for name in names if value_type is not tuple and hasattr(value_type, name)},
     )
 
 
-_MARKED = {kind: _marked(kind) for kind in (int, float, str, tuple)}
+_MARKED = {value_type: _marked(value_type) for value_type in (int, float, str, tuple)}

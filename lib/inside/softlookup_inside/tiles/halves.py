@@ -49,26 +49,26 @@ def _upper_halves(array: np.ndarray) -> np.ndarray:
 
 def _rounded(array: np.ndarray) -> np.ndarray:
     """The nearest float16 of each float32 or float64, the even one of two."""
-    word: Any
-    word, mantissa, bias = (np.uint32, 23, 127) if array.dtype == np.float32 else (np.uint64, 52, 1023)
-    bits: Any = np.ascontiguousarray(array).view(word).reshape(array.shape)
-    sign = (bits >> word(8 * bits.itemsize - 16)).astype(np.uint16) & np.uint16(0x8000)
-    size = bits & word(2 ** (8 * bits.itemsize - 1) - 1)
-    shift, unit = word(mantissa - 10), word(1)
+    uint_type: Any
+    uint_type, mantissa, bias = (np.uint32, 23, 127) if array.dtype == np.float32 else (np.uint64, 52, 1023)
+    bits: Any = np.ascontiguousarray(array).view(uint_type).reshape(array.shape)
+    sign = (bits >> uint_type(8 * bits.itemsize - 16)).astype(np.uint16) & np.uint16(0x8000)
+    size = bits & uint_type(2 ** (8 * bits.itemsize - 1) - 1)
+    shift, unit = uint_type(mantissa - 10), uint_type(1)
     # Half of what is cut off, less one where the last bit that stays is 0: so ties go to even. A carry into the
     # exponent is right, up to infinity.
     cut = (size + (unit << (shift - unit)) - unit + ((size >> shift) & unit)) >> shift
-    result = (cut - word((bias - 15) << 10)).astype(np.uint16)
-    small = size < word((bias - 14) << mantissa)
+    result = (cut - uint_type((bias - 15) << 10)).astype(np.uint16)
+    small = size < uint_type((bias - 14) << mantissa)
     if small.any():
         # Added to a half, or what is as much larger in float64, a number is rounded by the processor at the place of
         # float16's last bit. What is below a quarter of that is 0 beforehand: processors are slow with the smallest.
-        size = np.where(size < word((bias - 26) << mantissa), word(0), size)
+        size = np.where(size < uint_type((bias - 26) << mantissa), uint_type(0), size)
         half = array.dtype.type(2.0 ** (mantissa - 24))
-        sums = np.where(small, size, word(0)).view(array.dtype) + half
-        result = np.where(small, (sums.view(word) - half.view(word)).astype(np.uint16), result)
-    large = size >= word((bias + 16) << mantissa)
+        sums = np.where(small, size, uint_type(0)).view(array.dtype) + half
+        result = np.where(small, (sums.view(uint_type) - half.view(uint_type)).astype(np.uint16), result)
+    large = size >= uint_type((bias + 16) << mantissa)
     if large.any():
-        is_nan = size > word((2 * bias + 1) << mantissa)
+        is_nan = size > uint_type((2 * bias + 1) << mantissa)
         result = np.where(large, np.where(is_nan, np.uint16(0x7E00), np.uint16(0x7C00)), result)
     return np.asarray(result | sign).view(np.float16)

@@ -12,7 +12,7 @@ import numpy as np
 
 from softlookup_inside.tiles import names
 from softlookup_inside.tiles.access import load, make_tensor_descriptor, store
-from softlookup_inside.tiles.arithmetic import ARITHMETIC, MATH, PropagateNan, cdiv, named
+from softlookup_inside.tiles.arithmetic import ARITHMETIC, MATH, PropagateNan, cdiv, with_name
 from softlookup_inside.tiles.constants import constexpr
 from softlookup_inside.tiles.philox import RANDOM
 from softlookup_inside.tiles.recording import recorder
@@ -135,7 +135,7 @@ def _hint(name: str) -> Callable[..., Any]:
     def hint(input: Any, values: Any) -> Any:
         return input
 
-    return named(hint, name, "which tells a compiler what is known of them: here the tile as it is")
+    return with_name(hint, name, "which tells a compiler what is known of them: here the tile as it is")
 
 
 def static_assert(cond: Any, msg: str = "") -> None:
@@ -187,13 +187,13 @@ def _with_a_sentence(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that says in Triton's names what it takes, where it is called with something else."""
 
     @functools.wraps(function)
-    def call(*args: Any, **named: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            return function(*args, **named)
+            return function(*args, **kwargs)
         except TypeError:
             signature = inspect.signature(function)
             try:
-                signature.bind(*args, **named)
+                signature.bind(*args, **kwargs)
             except TypeError as error:
                 names_here = ", ".join(signature.parameters)
                 raise KernelError(f"tl.{function.__name__} takes {names_here}: {error}") from None

@@ -105,8 +105,8 @@ def _divide(a: Value, b: Value) -> np.ndarray:
 
 def _whole_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Rounded to zero, as C does; by zero it is 0."""
-    rest = np.fmod(a, b)
-    return np.asarray((a - rest) // np.where(b == 0, 1, b)).astype(a.dtype)
+    remainder = np.fmod(a, b)
+    return np.asarray((a - remainder) // np.where(b == 0, 1, b)).astype(a.dtype)
 
 
 def _shift(name: str, sign: str) -> TileOperation:
@@ -292,9 +292,9 @@ def _error_function(a: np.ndarray) -> np.ndarray:
 _ERF = np.frompyfunc(math.erf, 1, 1)
 
 
-def _dot(a: np.ndarray, b: np.ndarray, *rest: Any) -> np.ndarray:
-    """The product, and added to a third tile if there is one; the last of ``rest`` says whether it is float16."""
-    *added, is_half = rest
+def _dot(a: np.ndarray, b: np.ndarray, *others: Any) -> np.ndarray:
+    """The product, and added to a third tile if there is one; the last of ``others`` says whether it is float16."""
+    *added, is_half = others
     if np.ndim(a) != 2 or np.ndim(b) != 2 or a.shape[1] != b.shape[0]:
         raise KernelError(f"tl.dot multiplies tiles (M, K) and (K, N), got {np.shape(a)} and {np.shape(b)}")
     dtypes = tuple(name_of(dtype_of(operand)) for operand in (a, b))
@@ -341,8 +341,8 @@ def _full(value: Value, dtype: int, *sizes: int) -> np.ndarray:
         value = 0
     if isinstance(value, float) and not is_float(DTYPES[dtype]):
         raise KernelError(f"tl.full takes a whole number for {name_of(DTYPES[dtype])}, got {value}")
-    number = tensor(value, None if isinstance(value, np.ndarray) else DTYPES[dtype])
-    return np.full(fitting_shape([n for n in sizes if n]), as_dtype(number.reshape(()), DTYPES[dtype]))
+    fill_value = tensor(value, None if isinstance(value, np.ndarray) else DTYPES[dtype])
+    return np.full(fitting_shape([n for n in sizes if n]), as_dtype(fill_value.reshape(()), DTYPES[dtype]))
 
 
 OPERATIONS: Mapping[str, TileOperation] = {

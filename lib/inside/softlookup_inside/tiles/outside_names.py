@@ -36,10 +36,10 @@ def outer(name: str, value: Any) -> Any:
             f"`{name}` is a plain function of Python, which Triton's compiler cannot call from a kernel: write @jit "
             f"above `def {name}`"
         )
-    shown = repr(value) if isinstance(value, int | float | str) and len(repr(value)) < 40 else "…"
+    value_text = repr(value) if isinstance(value, int | float | str) and len(repr(value)) < 40 else "…"
     raise KernelError(
         f"`{name}` is a global variable, and Triton's compiler lets a kernel use those only as constants: write "
-        f"`{name} = tl.constexpr({shown})` outside, or hand it to the kernel as an argument"
+        f"`{name} = tl.constexpr({value_text})` outside, or hand it to the kernel as an argument"
     )
 
 
@@ -94,7 +94,7 @@ def _of_tiles(name: str) -> Callable[..., Any]:
 
 def _printed(*values: Any, hex: bool = False, **options: Any) -> None:
     is_text = [isinstance(value, str) for value in values]
-    if is_text != [place == 0 for place in range(max(1, len(values)))] or options:
+    if is_text != [index == 0 for index in range(max(1, len(values)))] or options:
         raise KernelError('Triton\'s `print` takes one text first, then tiles and numbers, as in `print("x", x)`')
     print(*values)
 

@@ -58,9 +58,9 @@ class Recorder:
         self._known: dict[tuple[int, str], Entry] = {}
         self._results: dict[Any, np.ndarray] = {}
 
-    def begin(self, number: int, program: tuple[int, ...]) -> None:
+    def begin(self, index: int, program: tuple[int, ...]) -> None:
         """Begin the next program: its number among all, and its index in the grid."""
-        self.program, self.number, self._first, self._known = program, number, len(self.rows), {}
+        self.program, self.number, self._first, self._known = program, index, len(self.rows), {}
 
     def computed(self, name: str, entries: Sequence[Entry], numbers: Sequence[int] = ()) -> tuple[int, np.ndarray]:
         """Take down an operation on chip, and give what is known of its result."""
@@ -75,15 +75,15 @@ class Recorder:
         """Take down a literal or a scalar that is known, once for each program."""
         if isinstance(value, np.ndarray):
             plain = as_dtype(value, np.dtype(np.float32)) if value.dtype == BFLOAT16 else value
-            number, kind = plain.item(), CONSTANT_TYPES.index(value.dtype)
+            scalar, type_index = plain.item(), CONSTANT_TYPES.index(value.dtype)
         else:
-            number, kind = value, next(at for at, type_ in enumerate(_LITERALS) if isinstance(value, type_))
-        key = kind, float(number).hex() if isinstance(number, float) else str(number)
+            scalar, type_index = value, next(at for at, type_ in enumerate(_LITERALS) if isinstance(value, type_))
+        key = type_index, float(scalar).hex() if isinstance(scalar, float) else str(scalar)
         if key not in self._known:
-            if not isinstance(number, float) and abs(number) >= MOST_CONSTANT:
-                raise KernelError(f"the whole number {number} is too large")
-            self.constants.append(float(number))
-            self._known[key] = self._add("constant", (), (len(self.constants) - 1, kind)), value
+            if not isinstance(scalar, float) and abs(scalar) >= MOST_CONSTANT:
+                raise KernelError(f"the whole number {scalar} is too large")
+            self.constants.append(float(scalar))
+            self._known[key] = self._add("constant", (), (len(self.constants) - 1, type_index)), value
         return self._known[key]
 
     def load(
@@ -121,13 +121,13 @@ def _kind(entry: Entry) -> Any:
     return (value.shape, value.dtype) if isinstance(value, np.ndarray) else (type(value), value)
 
 
-def constant_value(value: float, kind: int) -> Value:
+def constant_value(value: float, type_index: int) -> Value:
     """A constant as an operation takes it; ValueError or OverflowError if there is no such constant."""
-    if kind >= len(_LITERALS):
-        dtype = DTYPES[kind - len(_LITERALS)]
+    if type_index >= len(_LITERALS):
+        dtype = DTYPES[type_index - len(_LITERALS)]
         with np.errstate(all="ignore"):
             return as_dtype(np.array(value), dtype) if is_float(dtype) else np.array(int(value), dtype)
-    return _LITERALS[kind](value)
+    return _LITERALS[type_index](value)
 
 
 def _shape_of_access(name: str, offset: Entry, mask: Entry | None, other: Entry | None) -> tuple[int, ...]:

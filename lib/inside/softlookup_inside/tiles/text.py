@@ -54,10 +54,10 @@ def _second_version(function: types.FunctionType) -> Callable[..., Any] | None:
     returns_often = sum(isinstance(node, ast.Return) for node in ast.walk(tree)) > 1
 
     @functools.wraps(function)
-    def run(*args: Any, **named: Any) -> Any:
-        checks.begin([*args, *named.values()])
+    def run(*args: Any, **kwargs: Any) -> Any:
+        checks.begin([*args, *kwargs.values()])
         try:
-            result = twin(*args, **named)
+            result = twin(*args, **kwargs)
         except UnboundLocalError as error:
             name = next(iter(re.findall(r"'(\w+)'", str(error))), "")
             if name not in checks.lost:
@@ -183,11 +183,11 @@ class _Watching(ast.NodeTransformer):
         self.generic_visit(node)
         if len(node.ops) == 1:
             return node
-        left, parts = node.left, []
-        for sign, right in zip(node.ops, node.comparators, strict=True):
+        previous, parts = node.left, []
+        for sign, operand in zip(node.ops, node.comparators, strict=True):
             name = self._name()
-            parts.append(ast.Compare(left, [sign], [ast.NamedExpr(ast.Name(name, ast.Store()), right)]))
-            left = ast.Name(name, ast.Load())
+            parts.append(ast.Compare(previous, [sign], [ast.NamedExpr(ast.Name(name, ast.Store()), operand)]))
+            previous = ast.Name(name, ast.Load())
         return ast.copy_location(self._joined(parts, "both"), node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
@@ -214,7 +214,7 @@ class _Watching(ast.NodeTransformer):
 
     def visit_List(self, node: ast.List) -> Any:
         self.generic_visit(node)
-        return ast.copy_location(_call("listed", *node.elts), node) if isinstance(node.ctx, ast.Load) else node
+        return ast.copy_location(_call("list_of_tiles", *node.elts), node) if isinstance(node.ctx, ast.Load) else node
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
         if len(node.generators) > 1:
@@ -224,7 +224,7 @@ class _Watching(ast.NodeTransformer):
         self.generic_visit(node)
         self.local = outer
         source.iter = _call("tupled", source.iter)
-        return ast.copy_location(_call("listed", ast.Starred(node, ast.Load())), node)
+        return ast.copy_location(_call("list_of_tiles", ast.Starred(node, ast.Load())), node)
 
     # Names, and what is assigned to them.
 
@@ -363,10 +363,10 @@ class _Watching(ast.NodeTransformer):
             except ValueError:
                 continue
         self.generic_visit(node)
-        number = ast.Constant(next(self._numbers))
-        node.test = _call("tested", node.test, number)
+        index = ast.Constant(next(self._numbers))
+        node.test = _call("tested", node.test, index)
         values = ast.Tuple([ast.Constant(value) for value in literals], ast.Load())
-        return ast.copy_location(_call("chosen", node, number, values), node)
+        return ast.copy_location(_call("chosen", node, index, values), node)
 
     def _statements(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         watched: list[ast.stmt] = []

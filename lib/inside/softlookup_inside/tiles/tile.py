@@ -173,13 +173,13 @@ class ChipTile:
     def __iter__(self) -> Any:
         raise KernelError(_NO_VALUE.format("a loop over a tile needs them", "work on the whole tile at once"))
 
-    def __array__(self, *args: Any, **named: Any) -> Any:
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise KernelError("numpy and torch cannot compute with a tile: use tl")
 
     __array_ufunc__ = __array_function__ = __array__
 
     @classmethod
-    def __torch_function__(cls, *args: Any, **named: Any) -> Any:
+    def __torch_function__(cls, *args: Any, **kwargs: Any) -> Any:
         raise KernelError("numpy and torch cannot compute with a tile: use tl")
 
     def __matmul__(self, other: Any) -> Any:
@@ -262,8 +262,8 @@ class Pointer:
         return Pointer(self.argument, self.element, offset)
 
     def __add__(self, offset: Any) -> "Pointer":
-        kind = offset.dtype.dtype.kind if isinstance(offset, ChipTile) else "i" if is_whole(offset) else ""
-        if kind not in ("i", "u"):
+        dtype_kind = offset.dtype.dtype.kind if isinstance(offset, ChipTile) else "i" if is_whole(offset) else ""
+        if dtype_kind not in ("i", "u"):
             got = "a pointer" if isinstance(offset, Pointer) else f"{offset!r}"
             raise KernelError(f"a pointer moves by whole numbers, or a tile of them; got {got}")
         if isinstance(offset, ChipTile) and offset.value.dtype not in (_INT32.dtype, _INT64.dtype):

@@ -41,14 +41,14 @@ def record(kernel: Callable[..., Any], grid: Any, args: Sequence[Any], in_any_or
     inputs = [_input(at, parameter, arg) for at, (parameter, arg) in enumerate(zip(parameters, args, strict=True))]
     by_name = {parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
     positional = [value for name, value in inputs if name not in by_name]
-    named = {name: value for name, value in inputs if name in by_name}
+    keyword_inputs = {name: value for name, value in inputs if name in by_name}
     with recording(grid) as now:
         programs = list(enumerate(np.ndindex(*grid)))
         if in_any_order:
             random.SystemRandom().shuffle(programs)
-        for number, program in programs:
-            now.begin(number, tuple(map(int, program)))
-            result = function(*positional, **named)
+        for index, program in programs:
+            now.begin(index, tuple(map(int, program)))
+            result = function(*positional, **keyword_inputs)
             if result is not None:
                 raise KernelError("a kernel returns nothing: it stores its results with tl.store")
     table, constants = np.array(now.rows, np.int64).reshape(-1, WIDTH), np.array(now.constants, np.float64)

@@ -20,13 +20,7 @@ class AssembleError(ValueError):
 
 @dataclass(frozen=True)
 class Taken:
-    """What became of one cell of the capstone.
-
-    Attributes:
-        cell: Its grade id.
-        source: The cell that it comes from.
-        what: "brought", "kept" (it holds an answer already), "blank" (there is none to bring) or "missing".
-    """
+    """What became of one cell of the capstone: "brought", "kept", "blank" (none to bring) or "missing"."""
 
     cell: str
     source: str
@@ -36,24 +30,13 @@ class Taken:
 def origins() -> dict[str, tuple[str, str]]:
     """Cell of the capstone -> notebook and cell that it is taken from, by grade id."""
     answers = {task.slug for task in STANDARD.tasks(CHAPTER)}
-    named = published(CHAPTER).named
-    taken = {name: origin for name, (_, origin) in named.items() if name in answers and origin != name}
-    return {name: (solutions(int(origin.partition("-")[0])).stem, origin) for name, origin in taken.items()}
+    code_cells = published(CHAPTER).code_cells
+    cell_origins = {name: origin for name, (_, origin) in code_cells.items() if name in answers and origin != name}
+    return {name: (solutions(int(origin.partition("-")[0])).stem, origin) for name, origin in cell_origins.items()}
 
 
 def assemble(folder: Path, *, again: bool = False) -> list[Taken]:
-    """Fill the capstone's parts with the student's own answers.
-
-    Args:
-        folder: Where the notebooks are, each in a folder of its own name, as in ``exercises``.
-        again: Whether answers that stand in the capstone already are written over.
-
-    Returns:
-        What became of each cell, in the capstone's order.
-
-    Raises:
-        AssembleError: If the capstone is not there, or a notebook cannot be read.
-    """
+    """Fill the capstone in a folder of notebooks with the student's answers, those that are there only if ``again``."""
     path = folder / CAPSTONE / f"{CAPSTONE}.ipynb"
     if not path.is_file():
         raise AssembleError(f"there is no capstone at {path}: name the folder that holds the notebooks' folders")
@@ -63,8 +46,8 @@ def assemble(folder: Path, *, again: bool = False) -> list[Taken]:
     outcomes = []
     for cell, (notebook, from_cell) in origins().items():
         if notebook not in sources:
-            place = folder / notebook / f"{notebook}.ipynb"
-            sources[notebook] = _cells(_read(place)) if place.is_file() else {}
+            source_path = folder / notebook / f"{notebook}.ipynb"
+            sources[notebook] = _cells(_read(source_path)) if source_path.is_file() else {}
         answer = sources[notebook].get(from_cell)
         if cell not in capstone_cells or answer is None:
             what = "missing"

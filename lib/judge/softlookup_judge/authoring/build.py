@@ -54,10 +54,7 @@ class NoCheckout(FileNotFoundError):
 
 
 def find_root(start: Path | None = None) -> Path:
-    """The checkout: the nearest folder upwards that holds ``_config.yml`` and ``solutions/``.
-
-    None starts at the current folder. The library's own checkout is tried last; NoCheckout if there is none.
-    """
+    """The nearest folder upwards with ``_config.yml`` and ``solutions/``, else the library's checkout."""
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents, *Path(__file__).resolve().parents):
         if (folder / "_config.yml").is_file() and (folder / "solutions").is_dir():
@@ -89,21 +86,15 @@ def read_solution(
     variants: Mapping[str, int] | None = None,
     last_help: str = "",
     catalogue: Catalogue = STANDARD,
-    places: Mapping[str, str] | None = None,
+    web_addresses: Mapping[str, str] | None = None,
 ) -> NotebookNode:
-    """Read a solution, a jupytext percent file of the checkout, as the notebook that nbgrader calls the source.
+    """Read a jupytext percent file of solutions as the notebook that nbgrader calls the source.
 
-    The cells of the catalogue's own tasks for its assignment are added; an assignment of a course's own has no file
-    here. A cell with a title is one of nbgrader's, and the title is its name: the answer to a task ("04-scale"), behind
-    which its check is put; a written answer, with its points; any other is locked.
-
-    The notebook has no outputs, cell ids from grade ids or positions, and nothing of jupytext's. Before its first code
-    stands the cell that looks for the library.
-
-    Without ``variants`` every task is the public one. ``last_help`` is the last step of help that the course allows;
-    empty for all. ``places`` says where the library and the book are (see ``addresses``); as the checkout does if None.
+    The title of a cell is its name there: the answer to a task ("04-scale"), behind which its check is put; a written
+    answer, with its points; any other is locked. Without ``variants`` every task is the public one; ``last_help``: the
+    last step of help that the course allows, empty for all; ``web_addresses`` as ``addresses`` gives them.
     """
-    places = addresses(path.resolve().parents[1]) if places is None else places
+    web_addresses = addresses(path.resolve().parents[1]) if web_addresses is None else web_addresses
     chosen = draw_variants(None, catalogue=catalogue) if variants is None else dict(variants)
     chapter = int(path.stem.split("_")[0])
     tasks = catalogue.tasks(chapter)
@@ -115,13 +106,13 @@ def read_solution(
         task_id = fill.task_of(cell.source)
         cell.id = grader["grade_id"] if grader else fill.cell_of(task_id) if task_id else f"cell-{index:02d}"
         if cell.cell_type == "markdown":
-            cell.source = fill.markdown(cell.source, chapter, chosen, catalogue, book=places["book"])
+            cell.source = fill.markdown(cell.source, chapter, chosen, catalogue, book=web_addresses["book"])
         else:
             answered = next((task for task in tasks if grader and task.slug == grader.grade_id), None)
             cell.source = fill.code(cell.source, chosen, catalogue, answered).rstrip("\n")
             cell.outputs, cell.execution_count = [], None
     first = next(index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code")
-    notebook.cells.insert(first, library_cell(chapter, **places, last_help=last_help))
+    notebook.cells.insert(first, library_cell(chapter, **web_addresses, last_help=last_help))
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
 
@@ -130,39 +121,39 @@ def _with_own_cells(
     path: Path, chapter: int, catalogue: Catalogue
 ) -> tuple[NotebookNode, Mapping[str, tuple[str, str]]]:
     """A notebook with a course's own cells where they belong, and its named cells."""
-    assignment, named = catalogue.course_tasks.assignments.get(chapter), catalogue.notebook(chapter).named
+    assignment, code_cells = catalogue.course_tasks.assignments.get(chapter), catalogue.notebook(chapter).code_cells
     if assignment is None or assignment.name != path.stem:
         return jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent"), named_cells(path)
     added = jupytext.reads(assignment.cells, fmt="py:percent")
-    place, known = (
-        f"{catalogue.course_tasks.place}/{assignment.name}.py",
-        [task.slug for task in catalogue.tasks(chapter)],
-    )
+    source_path = f"{catalogue.course_tasks.folder}/{assignment.name}.py"
+    known = [task.slug for task in catalogue.tasks(chapter)]
     for cell in added.cells:
         name = cell.metadata.get("title", "").partition(" from ")[0]
         if "### BEGIN SOLUTION" in cell.source and name not in known:
             raise OwnTasksError(
-                f"{place} has a solution in the cell {name or 'without a name'}, which answers no task: name it after "
-                f"one ({', '.join(known)}), or describe its task in {assignment.name}_tasks.py"
+                f"{source_path} has a solution in the cell {name or 'without a name'}, which answers no task: name it "
+                f"after one ({', '.join(known)}), or describe its task in {assignment.name}_tasks.py"
             )
     text = "".join(cell.source for cell in added.cells if cell.cell_type == "markdown")
     for task in catalogue.own_tasks(chapter):
         if f"[[task {task.id}]]" not in text:
-            raise OwnTasksError(f"{place} has no text with [[task {task.id}]], from which the task's heading is made")
-        if "### BEGIN SOLUTION" not in named[task.slug][0]:
             raise OwnTasksError(
-                f"{place}: the answer in {task.slug} needs the lines ### BEGIN SOLUTION and ### END SOLUTION: what "
-                "stands between them is removed for students"
+                f"{source_path} has no text with [[task {task.id}]], from which the task's heading is made"
+            )
+        if "### BEGIN SOLUTION" not in code_cells[task.slug][0]:
+            raise OwnTasksError(
+                f"{source_path}: the answer in {task.slug} needs the lines ### BEGIN SOLUTION and ### END SOLUTION: "
+                "what stands between them is removed for students"
             )
     if not path.is_file():
         if not any(cell.cell_type == "code" for cell in added.cells):
-            raise OwnTasksError(f"{place} has no code cell")
-        return added, named
+            raise OwnTasksError(f"{source_path} has no code cell")
+        return added, code_cells
     notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     titles = [cell.metadata.get("title", "").partition(" from ")[0] for cell in notebook.cells]
     at = titles.index(assignment.after.replace(".", "-", 1)) + 1 if assignment.after else len(titles)
     notebook.cells[at:at] = added.cells
-    return notebook, named
+    return notebook, code_cells
 
 
 def _for_nbgrader(
@@ -188,10 +179,7 @@ def _for_nbgrader(
 
 
 def read_ungraded(path: Path) -> NotebookNode:
-    """Read the source, a jupytext percent file, of a notebook that is not graded: nothing is filled in or taken out.
-
-    It has no outputs, cell ids from positions, and nothing of jupytext's.
-    """
+    """Read the source of a notebook that is not graded: nothing is filled in or taken out."""
     notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), language_info=NotebookNode(name="python"))
     for index, cell in enumerate(notebook.cells):
@@ -203,10 +191,7 @@ def read_ungraded(path: Path) -> NotebookNode:
 
 
 def make_release(source: NotebookNode, config: Any = None) -> NotebookNode:
-    """Take the solutions out with nbgrader's own preprocessors; ``source`` is left as it is.
-
-    ``config`` is a course's nbgrader configuration, which may say what stands in the place of an answer.
-    """
+    """Take the solutions out of a copy with nbgrader's own preprocessors and a course's configuration."""
     notebook = copy.deepcopy(source)
     resources: dict[str, Any] = {"nbgrader": {"assignment": "", "notebook": "", "student": "."}}
     for step in STEPS:
@@ -230,10 +215,7 @@ def notebook_text(notebook: NotebookNode) -> str:
 
 
 def build_exercises(root: Path, check: bool = False) -> list[Path]:
-    """Bring exercises/ up to date with solutions/; with ``check`` only look.
-
-    It gives the exercises that were not up to date, and those that no solution stands behind.
-    """
+    """Bring exercises/ up to date with solutions/, unless ``check``; gives those that were stale or have no source."""
     stale: list[Path] = []
     targets: set[Path] = set()
     for source in [*(root / "solutions" / f"{name}.py" for name in assignments(root)), *ungraded(root)]:

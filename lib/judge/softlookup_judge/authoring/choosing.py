@@ -23,27 +23,22 @@ def chosen_tasks(notebook: NotebookNode) -> list[str]:
 
 
 def choose(notebook: NotebookNode, drop: Iterable[str] = (), points: Mapping[str, float] | None = None) -> NotebookNode:
-    """Leave tasks out of a source notebook, and change the points of others, by their ids ("04.scale").
-
-    Heading, answer and check of the dropped tasks are gone, and the table of tasks matches; ``notebook`` is left as it
-    is. An answer that later cells use stays in the notebook, solved and locked. BadChoice if a task is not in the
-    notebook, points are negative or no number, or nothing would be left.
-    """
+    """A copy of a source notebook without some tasks, with other points; answers that later cells use stay, solved."""
     points, drop = dict(points or {}), set(drop)
     known = chosen_tasks(notebook)
     for task in sorted(drop | set(points)):
         if task not in known:
             raise BadChoice(f"{task} is no task of this notebook; it has {', '.join(known)}")
-    for task, number in points.items():
+    for task, task_points in points.items():
         if task in drop:
-            raise BadChoice(f"{task} is both left out and given {number:g} points")
-        if not math.isfinite(number) or number < 0:
-            raise BadChoice(f"points have to be 0 or more: {task} got {number:g}")
+            raise BadChoice(f"{task} is both left out and given {task_points:g} points")
+        if not math.isfinite(task_points) or task_points < 0:
+            raise BadChoice(f"points have to be 0 or more: {task} got {task_points:g}")
     if drop >= set(known):
         raise BadChoice("this leaves no task in the notebook")
     notebook = copy.deepcopy(notebook)
-    for task, number in points.items():
-        _set_points(notebook, task, number)
+    for task, task_points in points.items():
+        _set_points(notebook, task, task_points)
     if drop:
         notebook.cells = _without(notebook, drop)
     return notebook
@@ -72,17 +67,17 @@ def _is_row(line: str, task: str) -> bool:
     return line.startswith((f"| [{task}](", f"| {task.replace('.', '-', 1)} |"))
 
 
-def _set_points(notebook: NotebookNode, task: str, number: float) -> None:
-    points_text = f"{number:g} point" if number == 1 else f"{number:g} points"
+def _set_points(notebook: NotebookNode, task: str, task_points: float) -> None:
+    points_text = f"{task_points:g} point" if task_points == 1 else f"{task_points:g} points"
     for cell in notebook.cells:
         about = cell.metadata.get("nbgrader", {})
         if about.get("grade") and _task_of(cell) == task:
-            about["points"] = number
+            about["points"] = task_points
         elif cell.cell_type == "markdown" and not about:
             lines = cell.source.split("\n")
             for at, line in enumerate(lines):
                 if _is_row(line, task):
-                    lines[at] = re.sub(r"\| [\d.]+ \|$", f"| {number:g} |", line)
+                    lines[at] = re.sub(r"\| [\d.]+ \|$", f"| {task_points:g} |", line)
             cell.source = "\n".join(lines)
             start = _heading_starts(cell, task)
             if start >= 0:

@@ -30,9 +30,9 @@ def stars(difficulty: int) -> str:
     return "●" * difficulty + "○" * (3 - difficulty)
 
 
-def _count(number: float, unit: str) -> str:
+def _count(value: float, unit: str) -> str:
     """A number with its unit: "1 point", "2 points"."""
-    return f"{number:g} {unit}" if number == 1 else f"{number:g} {unit}s"
+    return f"{value:g} {unit}" if value == 1 else f"{value:g} {unit}s"
 
 
 def heading(task: Task) -> str:
@@ -46,10 +46,7 @@ def heading(task: Task) -> str:
 
 
 def barred(task: Task) -> str:
-    """A sentence on what an answer must not call, empty where the task bars nothing but parts of this library.
-
-    A class goes without saying where the function of its name is listed, and all that is in a module that is listed.
-    """
+    """A sentence on what an answer must not call, empty where the task bars nothing but parts of this library."""
     public = [name for name in task.forbids if name not in INSIDES and not name.startswith(OURS)]
     modules = tuple(f"{name}." for name in public)
     names: dict[str, str] = {}
@@ -60,10 +57,10 @@ def barred(task: Task) -> str:
             last = dotted.rpartition(".")[2].lower().replace("_", "").removesuffix("loss").removesuffix("2d")
             short = dotted.removeprefix("torch.nn.functional.").replace("torch.nn.", "nn.")
             names.setdefault(last, f"`{short}`")
-    listed = list(names.values())
-    if len(listed) > 1:
-        listed[-2:] = [f"{listed[-2]} and {listed[-1]}"]
-    return f"Not allowed here, from whatever library: {', '.join(listed)}." if listed else ""
+    phrases = list(names.values())
+    if len(phrases) > 1:
+        phrases[-2:] = [f"{phrases[-2]} and {phrases[-1]}"]
+    return f"Not allowed here, from whatever library: {', '.join(phrases)}." if phrases else ""
 
 
 def table(tasks: Iterable[Task]) -> str:
@@ -76,7 +73,7 @@ def table(tasks: Iterable[Task]) -> str:
 
 def task_of(text: str) -> str:
     """The task whose heading stands in a Markdown cell, before it is filled in; empty if there is none."""
-    headings = [place[1] for place in PLACE.finditer(text) if place[1].startswith("task ")]
+    headings = [match[1] for match in PLACE.finditer(text) if match[1].startswith("task ")]
     return headings[0].removeprefix("task ") if headings else ""
 
 
@@ -86,10 +83,7 @@ def cell_of(task_id: str) -> str:
 
 
 def markdown(text: str, chapter: int, chosen: Mapping[str, int], catalogue: Catalogue, book: str = "") -> str:
-    """Fill the places in a Markdown cell; a ValueError if one names nothing that exists.
-
-    ``book`` is where the rendered book is on the web; empty where links lead to the one of the same checkout.
-    """
+    """Fill the places in a Markdown cell; ``book`` is the rendered book on the web, empty for the checkout's."""
     values = constants(chosen, catalogue)
 
     def fill(match: re.Match[str]) -> str:
@@ -116,11 +110,7 @@ def markdown(text: str, chapter: int, chosen: Mapping[str, int], catalogue: Cata
 
 
 def code(text: str, chosen: Mapping[str, int], catalogue: Catalogue, task: Task | None = None) -> str:
-    """Set the constants of the variant in code: lines that end in ``# variant TASK:NAME``; the comment is dropped.
-
-    A line that names no constant is a ValueError. The cell that answers ``task`` is carried over to the variant's
-    convention.
-    """
+    """Set the constants of the variant on lines ``# variant TASK:NAME``; the answer to ``task`` gets its convention."""
     values = constants(chosen, catalogue)
 
     def fill(match: re.Match[str]) -> str:
@@ -132,11 +122,11 @@ def code(text: str, chosen: Mapping[str, int], catalogue: Catalogue, task: Task 
     text = CONSTANT.sub(fill, text)
     if task is not None:
         text = in_variant(variant_of(task, chosen.get(task.id, 0)), text)
-    for task_id, number in chosen.items():
-        if number:
+    for task_id, index in chosen.items():
+        if index:
             text = re.sub(
                 rf'^check\("{re.escape(task_id)}", (\w+)\)$',
-                rf'check("{task_id}", \1, variant={number})',
+                rf'check("{task_id}", \1, variant={index})',
                 text,
                 flags=re.MULTILINE,
             )

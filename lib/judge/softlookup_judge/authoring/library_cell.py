@@ -1,9 +1,4 @@
-"""The first code cell of every notebook: it sees that the library is there, or says how it gets there.
-
-As shipped it installs nothing. A course that sets an address in ``_config.yml`` gets notebooks whose first cell
-fetches the library from it, as Colab and many hubs need. Where the library is older than the notebook needs, the cell
-prints how to get a newer one, and the notebook goes on.
-"""
+"""The first code cell of every notebook: it sees that the library is there, fetches it, or says how it gets there."""
 
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -72,15 +67,11 @@ class BadSetting(ValueError):
 
 
 def addresses(root: Path, course: Path | None = None) -> dict[str, str]:
-    """Read where the library and the book are, as ``_config.yml`` says: the checkout's, and over it a course's own.
-
-    "install" is what pip installs the library from, and "book" the rendered book on the web; "" where not set.
-    BadSetting if a file is no YAML, ``softlookup_launch`` is no mapping, or an address is none.
-    """
-    places = dict.fromkeys(PLACES, "")
+    """Where pip finds the library ("install") and the web the book ("book"), in the checkout or over it in a course."""
+    settings = dict.fromkeys(PLACES, "")
     for folder in filter(None, (root, course)):
-        places |= _addresses_in(folder / "_config.yml")
-    return places
+        settings |= _addresses_in(folder / "_config.yml")
+    return settings
 
 
 def _addresses_in(path: Path) -> dict[str, str]:
@@ -90,23 +81,18 @@ def _addresses_in(path: Path) -> dict[str, str]:
         raise BadSetting(f"{path} cannot be read as YAML: {' '.join(str(error).split())}") from error
     try:
         launch = (((content or {}).get("sphinx") or {}).get("config") or {}).get("softlookup_launch") or {}
-        places = {key: str(address or "").strip() for key, address in launch.items() if key in PLACES}
+        settings = {key: str(address or "").strip() for key, address in launch.items() if key in PLACES}
     except AttributeError as error:
         raise BadSetting(f"{path}: softlookup_launch is no list of `name: address`") from error
-    for key, address in places.items():
+    for key, address in settings.items():
         # A command line is made of it, and a line of Python.
         if address and (any(sign.isspace() for sign in address) or not urlsplit(address).scheme):
             raise BadSetting(f"{path}: softlookup_launch has {key}: {address!r}, wanted an address such as https://…")
-    return places
+    return settings
 
 
 def library_cell(chapter: int, install: str = "", book: str = "", last_help: str = "") -> NotebookNode:
-    """Make the cell.
-
-    ``install`` is what pip installs the library from; where it is empty, the cell says what to do. ``book`` is the
-    rendered book on the web; where it is empty, links lead into the checkout. ``last_help`` is the last step of help
-    that the course allows, or "none"; where it is empty, all are given.
-    """
+    """Make the cell; an ``install`` that is empty says what to do, an empty ``book`` links into the checkout."""
     command = f"install --quiet --no-deps {install}"
     newer = f"run `%pip install --upgrade --no-deps {install}`" if install else RENEWS
     source = FETCHES.format(command=command) if install else SAYS
@@ -123,5 +109,5 @@ def library_cell(chapter: int, install: str = "", book: str = "", last_help: str
 
 def nbgrader_marks(name: str, points: float | None = None, grade: bool = False, solution: bool = False) -> NotebookNode:
     """What nbgrader notes at a cell; one that holds no answer is locked."""
-    described = {"grade": grade, "grade_id": name, "locked": not solution, "schema_version": 3, "solution": solution}
-    return NotebookNode({**described, "task": False, **({"points": points} if grade else {})})
+    marks = {"grade": grade, "grade_id": name, "locked": not solution, "schema_version": 3, "solution": solution}
+    return NotebookNode({**marks, "task": False, **({"points": points} if grade else {})})

@@ -8,12 +8,7 @@ from softlookup_judge.checking.catalogue import STANDARD, Catalogue
 
 
 def draw_variants(seed: str | None, student: str = "", catalogue: Catalogue = STANDARD) -> dict[str, int]:
-    """Choose a variant, by number, for every task that has more than one.
-
-    ``seed`` is the course's secret; None is the public course: variant 0 everywhere. ``student`` is whose variants;
-    empty for those of the whole course. The same seed gives the same choice; without the seed it cannot be foretold. A
-    course with a secret never gets variant 0, whose solution is published.
-    """
+    """Choose a variant for every task from a course's secret, never 0; None is the public course, 0 everywhere."""
     chosen: dict[str, int] = {}
     for task in catalogue.tasks():
         if len(task.variants) > 1 and seed is not None:

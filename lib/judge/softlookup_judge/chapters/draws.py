@@ -13,6 +13,11 @@ def normal(rng: Rng, *shape: int, dtype: str = "float32", scale: float = 1.0) ->
     return (scale * rng.standard_normal(shape)).astype(dtype)
 
 
+def doubles(rng: Rng, *shape: int, scale: float = 1.0) -> np.ndarray:
+    """Independent normal numbers in float64."""
+    return normal(rng, *shape, dtype="float64", scale=scale)
+
+
 def of_many_lengths(rng: Rng, vectors: np.ndarray) -> np.ndarray:
     """The same vectors, each times another number from 0.001 to 1000: what is added to a length shows."""
     factors = 10.0 ** rng.permutation(np.linspace(-3, 3, vectors[..., 0].size))
@@ -34,6 +39,15 @@ def qkv(
         normal(rng, *lead, s, h, dtype=dtype),
         normal(rng, *lead, s, hv, dtype=dtype),
     )
+
+
+def sentences(rng: Rng, lengths: tuple[int, ...], n_words: int, pad_id: int, total: int | None = None) -> np.ndarray:
+    """Ids of sentences, filled up behind to the longest or to ``total``; no real token has the id of padding."""
+    free = [n for n in range(n_words) if n != pad_id]
+    ids = np.full((len(lengths), total or max(lengths)), pad_id)
+    for row, length in zip(ids, lengths, strict=True):
+        row[:length] = rng.choice(free, size=length)
+    return ids
 
 
 def far_from_zero(rng: Rng, *shape: int) -> np.ndarray:

@@ -1,61 +1,40 @@
 """What must not be called in tasks of several chapters."""
 
+
+def dotted(module: str, names: str) -> tuple[str, ...]:
+    """Dotted names of what a module has, from a text with a space between them."""
+    return tuple(f"{module}.{name}" for name in names.split())
+
+
 ATTENTIONS = (
     "torch.nn.functional.scaled_dot_product_attention",
     "torch.nn.MultiheadAttention",
     "torch.nn.functional.multi_head_attention_forward",
-    "softlookup.model",
-    "softlookup.reference",
+    *dotted("softlookup", "model reference"),
 )
 """What must not be called where attention is to be written."""
 
 SOFTMAXES = (
-    "torch.softmax",
-    "torch.log_softmax",
-    "torch.nn.functional.softmax",
-    "torch.nn.functional.log_softmax",
-    "torch.nn.functional.softmin",
-    "torch.nn.functional.gumbel_softmax",
+    *dotted("torch", "softmax log_softmax"),
+    *dotted("torch.nn.functional", "softmax log_softmax softmin gumbel_softmax"),
     "torch.special.softmax",
-    "torch.logsumexp",
-    "torch.logcumsumexp",
-    "torch.nn.Softmax",
-    "torch.nn.Softmax2d",
-    "torch.nn.Softmin",
-    "torch.nn.LogSoftmax",
+    *dotted("torch", "logsumexp logcumsumexp"),
+    *dotted("torch.nn", "Softmax Softmax2d Softmin LogSoftmax"),
     "torch.special.log_softmax",
-    "torch.distributions.Categorical",
-    "torch.distributions.OneHotCategorical",
+    *dotted("torch.distributions", "Categorical OneHotCategorical"),
     "torch.nn.functional.cross_entropy",
-    "scipy.special.softmax",
-    "scipy.special.log_softmax",
-    "scipy.special.logsumexp",
-    "softlookup.reference",
-    "softlookup.model",
+    *dotted("scipy.special", "softmax log_softmax logsumexp"),
+    *dotted("softlookup", "reference model"),
 )
 """What must not be called where a softmax is to be written."""
 
 AUTOGRAD = (
-    "torch.autograd.grad",
-    "torch.autograd.backward",
+    *dotted("torch.autograd", "grad backward"),
     "torch.autograd.graph._engine_run_backward",
     "torch.Tensor.backward",
-    "torch.func.grad",
-    "torch.func.grad_and_value",
-    "torch.func.hessian",
-    "torch.func.linearize",
-    "torch.func.vjp",
-    "torch.func.jvp",
-    "torch.func.jacrev",
-    "torch.func.jacfwd",
+    *dotted("torch.func", "grad grad_and_value hessian linearize vjp jvp jacrev jacfwd"),
     "torch.autograd.forward_ad",
-    "torch.autograd.functional.jacobian",
-    "torch.autograd.functional.hessian",
-    "torch.autograd.functional.hvp",
-    "torch.autograd.functional.vhp",
-    "torch.autograd.functional.jvp",
-    "torch.autograd.functional.vjp",
-    "softlookup.reference",
-    "softlookup.model",
+    *dotted("torch.autograd.functional", "jacobian hessian hvp vhp jvp vjp"),
+    *dotted("softlookup", "reference model"),
 )
 """What must not be called where gradients are to be written."""

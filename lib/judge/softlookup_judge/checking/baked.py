@@ -1,8 +1,4 @@
-"""Questions, right answers and what known mistakes give, written down once: a verdict then needs no torch.
-
-What is computed here with torch is read back where torch is not, and judged by the same code. There are hundreds of
-pairs of mistakes for each task: of these one number for each case is written down, or nothing.
-"""
+"""Questions, right answers and what known mistakes give, written down once: a verdict then needs no torch."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -56,25 +52,19 @@ class _Arrays:
         """The value again."""
         if not isinstance(recorded, dict):
             return recorded
-        kind, inside = next(iter(recorded.items()))
-        if kind == "array":
+        type_name, inside = next(iter(recorded.items()))
+        if type_name == "array":
             array = self.by_number[str(inside)]
             return array if recorded["axes"] else array.reshape(())
-        if kind == "dict":
+        if type_name == "dict":
             return {self.decode(key): self.decode(item) for key, item in inside}
         items = [self.decode(item) for item in inside]
-        return tuple(items) if kind == "tuple" else items
+        return tuple(items) if type_name == "tuple" else items
 
 
 @dataclass(frozen=True)
 class Baked:
-    """What was written down of some tasks.
-
-    Attributes:
-        questions: The questions of each task and variant, for ``judge(variant, student, task_questions=...)``; they are
-            read when they are asked for.
-        more: What was written down beside them, by task id.
-    """
+    """What was written down: questions by task id and variant, read when asked for, and ``more`` by task id."""
 
     questions: Mapping[tuple[str, int], TaskQuestions]
     more: dict[str, Any]
@@ -88,19 +78,14 @@ def bake(
     variants: bool = True,
     pairs: bool = False,
 ) -> bytes:
-    """Write down the questions that some tasks ask at home, as a safetensors file.
-
-    ``turned`` makes another question of one, which has the same answer, or None, which leaves it out; ``more`` gives
-    plain values and arrays that are written down beside a task's questions. Without ``variants`` only the first one is
-    written down.
-    """
+    """Write questions at home into a safetensors file, or what ``turned`` makes of them with the same answers."""
     from safetensors.numpy import save
 
     arrays = _Arrays()
     rows = []
     for task in chosen:
-        for number in range(len(task.variants) if variants else 1):
-            variant, results = variant_of(task, number), MistakeResults()
+        for index in range(len(task.variants) if variants else 1):
+            variant, results = variant_of(task, index), MistakeResults()
             row = _row(variant, arrays, turned, results) | {"more": arrays.encode(more(task))}
             rows.append(row | ({"pairs": arrays.encode(_pairs(variant, results))} if pairs else {}))
     table = np.frombuffer(json.dumps(rows).encode(), np.uint8)
@@ -111,16 +96,18 @@ def _row(
     variant: Variant, arrays: _Arrays, turned: Callable[[Case], Case | None], results: MistakeResults
 ) -> dict[str, Any]:
     questions = questions_at_home(variant)
-    candidates = [(case, turned(case), right) for case, right in zip(questions.cases, questions.rights, strict=True)]
-    remaining = [(case, other, right) for case, other, right in candidates if other is not None]
+    candidates = [
+        (case, turned(case), expected) for case, expected in zip(questions.cases, questions.rights, strict=True)
+    ]
+    remaining = [(case, other, expected) for case, other, expected in candidates if other is not None]
     valued = [case for case, _, _ in remaining if not case.gradients]
-    slugs = [mistake.slug for mistake in variant.task.mistakes if mistake.symptom is None]
+    names = [mistake.slug for mistake in variant.task.mistakes if mistake.symptom is None]
     return {
         "task": variant.task.id,
         "variant": variant.number,
         "cases": [{name: arrays.encode(value) for name, value in vars(other).items()} for _, other, _ in remaining],
-        "rights": arrays.encode([right for _, _, right in remaining]),
-        "given": {slug: arrays.encode([results.by(variant, (slug,), case) for case in valued]) for slug in slugs},
+        "rights": arrays.encode([expected for _, _, expected in remaining]),
+        "given": {name: arrays.encode([results.by(variant, (name,), case) for case in valued]) for name in names},
         "others": {
             other.number: arrays.encode([of_other_variant(variant, other, case) for case, _, _ in remaining])
             for other in variant.others
@@ -129,32 +116,28 @@ def _row(
 
 
 def _pairs(variant: Variant, results: MistakeResults) -> tuple[list[list[str]], np.ndarray, dict[str, Any]]:
-    """The pairs of mistakes, a row of numbers for each, one for each case that asks for values; and mistakes' places.
-
-    Kernels and parallel programs have none: each pair would have to be run, and a page takes minutes longer to build.
-    Pairs that give what another one, or one mistake alone, gives in all cases are left out.
-    """
+    """Pairs of mistakes with results of their own, a number for each case (see ``prints``), and mistakes' places."""
     cases = [case for case in questions_at_home(variant).cases if not case.gradients]
-    slugs = [mistake.slug for mistake in variant.task.mistakes if mistake.symptom is None]
-    places = {slug: edited_places(variant.task, slug) for slug in slugs}
+    names = [mistake.slug for mistake in variant.task.mistakes if mistake.symptom is None]
+    positions = {name: edited_places(variant.task, name) for name in names}
     # Counts differ by little where they are large, and are few; of other results half the digits do.
-    rights = [array for right in questions_at_home(variant).rights for array in right]
+    rights = [array for expected in questions_at_home(variant).rights for array in expected]
     counts = all(array.dtype.kind in "iu" or array.size < 5 for array in rights)
     dtype = np.float64 if counts else np.float32
     if any(case.is_recorded for case in cases):
-        return [], np.empty((0, len(cases)), dtype), places
-    named: list[list[str]] = []
+        return [], np.empty((0, len(cases)), dtype), positions
+    pair_names: list[list[str]] = []
     rows: dict[bytes, np.ndarray] = {}
-    for some in chain.from_iterable(combinations(slugs, size) for size in range(3)):
+    for some in chain.from_iterable(combinations(names, size) for size in range(3)):
         if len(some) == 2 and results.touch(variant, *some) or not fit_together(variant, some):
             continue
         every = [results.by(variant, some, case) for case in cases]
         row = np.array([np.nan if arrays is None else printed(arrays) for arrays in every], dtype)
         if row.tobytes() not in rows and not np.isnan(row).all():
             rows[row.tobytes()] = row
-            named += [[*some]] if len(some) == 2 else []
-    table = list(rows.values())[len(rows) - len(named) :]
-    return named, np.array(table, dtype).reshape(len(named), len(cases)), places
+            pair_names += [[*some]] if len(some) == 2 else []
+    table = list(rows.values())[len(rows) - len(pair_names) :]
+    return pair_names, np.array(table, dtype).reshape(len(pair_names), len(cases)), positions
 
 
 def read(file: bytes) -> Baked:
@@ -192,20 +175,20 @@ def _questions(row: Mapping[str, Any], arrays: _Arrays) -> TaskQuestions:
     cases = tuple(Case(**{name: arrays.decode(value) for name, value in case.items()}) for case in row["cases"])
     valued = [case for case in cases if not case.gradients]
     mistakes: dict[tuple[tuple[str, ...], int], Arrays | None] = {
-        ((slug,), id(case)): results
-        for slug, recorded in row["given"].items()
+        ((name,), id(case)): results
+        for name, recorded in row["given"].items()
         for case, results in zip(valued, arrays.decode(recorded), strict=True)
     }
     variants = {
-        (int(number), id(case)): results
-        for number, recorded in row["others"].items()
+        (int(index), id(case)): results
+        for index, recorded in row["others"].items()
         for case, results in zip(cases, arrays.decode(recorded), strict=True)
     }
     columns = {id(case): at for at, case in enumerate(valued)}
     pairs = None
     if "pairs" in row:
-        named, numbers, places = arrays.decode(row["pairs"])
-        pairs = Pairs(named, numbers, columns, places)
+        pair_names, numbers, positions = arrays.decode(row["pairs"])
+        pairs = Pairs(pair_names, numbers, columns, positions)
     results = MistakeResults(mistakes, variants, computes=False, pairs=pairs)
     return TaskQuestions(cases, tuple(arrays.decode(row["rights"])), results)
 

@@ -1,10 +1,9 @@
 """The order of a check: draw the questions, ask them, score the answers, diagnose the mistake, word the verdict.
 
-The judge talks to the student's code through ``protocols.Student`` alone: at home that is a call in the same process,
-in grading it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
+The judge talks to the student's code through ``protocols.Student`` alone, and hands over nothing but a case's inputs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from softlookup_inside.asking.case import CORE, Arrays, Case
 from softlookup_inside.asking.probe import Answer, TimeIsUp
@@ -34,22 +33,21 @@ def judge(
 ) -> CheckResult:
     """Judge one answer; wrong answers never raise.
 
-    ``seed`` draws the inputs, unless there are ``task_questions``, drawn already. ``reveals``: the wanted numbers may
-    be shown, if the task allows it. ``names``: the mistake is looked for; not where the verdict alone counts.
-    ``copied`` tells whether the code is a published answer to another variant; it is asked where no numbers tell it.
+    ``seed`` draws inputs where there are no ``task_questions``; ``names``: whether mistakes are looked for; ``copied``
+    tells whether the code is a published answer to another variant, and is asked where no numbers tell it.
     """
     task_questions = task_questions or questions(variant, seed)
-    outcome, lent = _asked_and_scored(variant, student, task_questions)
+    outcome, stand_in_ids = _asked_and_scored(variant, student, task_questions)
     mistakes: list[str] = []
     if names and outcome.failed is not None and outcome.verdict != "blank" and not outcome.forbidden:
-        mistakes = _diagnosed(variant, student, outcome.rounds, task_questions.mistake_results, lent)
+        mistakes = _diagnosed(variant, student, outcome.rounds, task_questions.mistake_results, stand_in_ids)
         # What a notebook changes is overlooked more often than a habit or two mistakes give the same numbers.
         if len(mistakes) != 1 or mistakes[0].startswith(HABIT):
             mistakes = _diagnosed_again(variant, student, task_questions, outcome, mistakes, copied)
         if not _is_certain(mistakes):
             results = task_questions.mistake_results
-            mistakes = ignored_argument(variant, student, outcome.rounds, results, lent) or mistakes
-    return word(variant, task_questions, outcome, mistakes, lent, reveals and variant.task.reveals)
+            mistakes = ignored_argument(variant, student, outcome.rounds, results, stand_in_ids) or mistakes
+    return word(variant, task_questions, outcome, mistakes, stand_in_ids, reveals and variant.task.reveals)
 
 
 def _asked_and_scored(
@@ -58,42 +56,42 @@ def _asked_and_scored(
     """What the answers come to, where it helps with sound earlier functions; and which of these earned points."""
     alone = score(variant.task, ask(variant, student, task_questions))
 
-    def helped(lent: tuple[str, ...]) -> RoundOutcome:
-        rounds = ask(variant, student, task_questions, lent)
-        if lent:
+    def helped(task_ids: tuple[str, ...]) -> RoundOutcome:
+        rounds = ask(variant, student, task_questions, task_ids)
+        if task_ids:
             rounds = _without_gifts(alone.rounds, rounds, student, len(task_questions.cases))
         return score(variant.task, rounds)
 
     # Earlier functions are not lent to kernels and ranks, which are run many times: what is lent is compared by calls.
     lends = alone.verdict != "pass" and not any(case.is_recorded for case in task_questions.cases)
-    lent = student.lendable() if lends else ()
-    if not lent:
+    stand_in_ids = student.lendable() if lends else ()
+    if not stand_in_ids:
         return alone, ()
-    better = helped(lent)
+    better = helped(stand_in_ids)
     if better.points < alone.points or better.verdict in ("blank", "error"):
         return alone, ()
     if better.points == alone.points:
         return better, ()
     # Which of them were needed? Those that can be left out are the student's own, and sound.
-    for lent_id in lent:
-        without = tuple(task_id for task_id in lent if task_id != lent_id)
+    for lent_id in stand_in_ids:
+        without = tuple(task_id for task_id in stand_in_ids if task_id != lent_id)
         if helped(without).points == better.points:
-            lent = without
-    return better, lent
+            stand_in_ids = without
+    return better, stand_in_ids
 
 
 def _diagnosed(
-    variant: Variant, student: Student, rounds: Asked, mistake_results: MistakeResults, lent: tuple[str, ...]
+    variant: Variant, student: Student, rounds: Asked, mistake_results: MistakeResults, stand_in_ids: tuple[str, ...]
 ) -> list[str]:
     """What is named for some answers, if further answers agree with it."""
     mistakes = diagnose(variant, rounds, mistake_results)
-    return confirmed(variant, student, rounds, mistakes, mistake_results, lent)
+    return confirmed(variant, student, rounds, mistakes, mistake_results, stand_in_ids)
 
 
 def _is_certain(mistakes: list[str]) -> bool:
     """Whether what is named is no guess at the code, as a slip is."""
-    slips = [slug for slug in mistakes if slug.startswith(HABIT) and is_slip(slug) and not names_argument(slug)]
-    return bool(mistakes) and not slips
+    guesses = [name for name in mistakes if name.startswith(HABIT) and is_slip(name) and not names_argument(name)]
+    return bool(mistakes) and not guesses
 
 
 def _diagnosed_again(
@@ -131,69 +129,52 @@ def _overlooks(variant: Variant, student: Student) -> bool:
             answers = answers_to(variant, student, cases)
         except (TimeoutError, TimeIsUp):
             return False
-        if all(map(is_right, cases, answers, [partly.returned(right) for _, right in valued])):
+        if all(map(is_right, cases, answers, [partly.returned(expected) for _, expected in valued])):
             return True
     return False
 
 
 def ask(
-    variant: Variant, student: Student, task_questions: TaskQuestions, lent: tuple[str, ...] = ()
+    variant: Variant, student: Student, task_questions: TaskQuestions, stand_in_ids: tuple[str, ...] = ()
 ) -> list[tuple[Case, Answer, Arrays]]:
-    """Ask all questions: each case with its answer and the right one.
-
-    A blank answer is asked until its first core case; a first case that is answered otherwise the second time stands
-    there twice. ``lent`` are the earlier tasks whose functions are lent to the answer.
-    """
+    """Each case with its answer and the right one, up to a blank core case; an unsteady first one comes twice."""
     cases, rights = task_questions.cases, task_questions.rights
     rounds: list[tuple[Case, Answer, Arrays]] = []
+    answers: Iterator[Answer]
     # The first question comes once more after all others: an answer must not depend on what was asked before.
     if any(case.world for case in cases):
-        answers = iter(_of_ranks(variant, student, task_questions))
+        count = len(variant.task.returns) - 1
+        answers = (ranks.ask_ranks(case, student, count).answer for case in (*cases, cases[0]))
+        answers = iter(student.answers_apart()) if isinstance(student, StudentApart) else answers
     elif any(case.grid for case in cases):
         return [*zip(cases, answers_of_kernel(variant, student, cases, rights), rights, strict=True)]
     else:
-        answers = student.answers((*cases, cases[0]), len(variant.task.returns), lent)
-    for case, right in zip(cases, rights, strict=True):
+        answers = student.answers((*cases, cases[0]), len(variant.task.returns), stand_in_ids)
+    for case, expected in zip(cases, rights, strict=True):
         answer = next(answers)
-        rounds.append((case, answer, right))
+        rounds.append((case, answer, expected))
         if answer.failure is not None and answer.failure.kind == "blank" and case.part == CORE:
             return rounds
-    case, answer, right = rounds[0]
+    case, answer, expected = rounds[0]
     again = next(answers)
     # An answer of another shape is wrong whatever comes the second time, and may be too large to be compared.
-    alike = answer.arrays is not None and [a.shape for a in answer.arrays] == [r.shape for r in right]
+    alike = answer.arrays is not None and [a.shape for a in answer.arrays] == [r.shape for r in expected]
     if answer.arrays is not None and alike and (again.arrays is None or not same(again.arrays, answer.arrays, case)):
-        rounds.append((case, again, right))
+        rounds.append((case, again, expected))
     return rounds
 
 
-def _of_ranks(variant: Variant, student: Student, task_questions: TaskQuestions) -> list[Answer]:
-    """The answers to questions to whole worlds, the first one once more at the end."""
-    cases, count = task_questions.cases, len(variant.task.returns) - 1
-    if isinstance(student, StudentApart):
-        return student.answers_apart()
-    answers = []
-    for case in (*cases, cases[0]):
-        answers.append(ranks.ask_ranks(case, student, count).answer)
-        failure = answers[-1].failure
-        if failure is not None and failure.kind == "blank" and case.part == CORE:
-            break
-    return answers
-
-
 def _without_gifts(alone: Asked, helped: Asked, student: Student, count: int) -> list[tuple[Case, Answer, Arrays]]:
-    """The answers of a round with lent functions, less what these do not account for.
+    """The answers of a round with stand-ins, less those that turned right although the stand-ins changed nothing.
 
-    An answer may turn right because a lent function gave what the student's own does not give. Where all of them gave
-    the same, it turned right because the code saw that it is lent to, and the answer without them counts. ``alone`` has
-    fewer answers than ``count``, the questions asked without the repetition of the first one, if it is blank.
+    Such code saw that it is lent to; ``count`` is how many questions there are without the repetition of the first one.
     """
     counted = []
-    for at, (case, answer, right) in enumerate(helped):
+    for at, (case, answer, expected) in enumerate(helped):
         before = alone[min(at, len(alone) - 1)][1] if at < count else answer
-        if is_right(case, answer, right) and not is_right(case, before, right) and not student.differed(at):
+        if is_right(case, answer, expected) and not is_right(case, before, expected) and not student.differed(at):
             answer = before
-        counted.append((case, answer, right))
+        counted.append((case, answer, expected))
     if len(alone) > count >= len(helped) and not student.differed(0):
         counted.append(alone[count])
     return counted

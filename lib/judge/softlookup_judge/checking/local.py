@@ -22,11 +22,7 @@ from softlookup_judge.judging.questions import questions_at_home
 
 
 def stand_in(variant: Variant, asking: str = "") -> Callable[..., Any]:
-    """A sound function in place of a student's own, for torch tensors and numpy arrays alike.
-
-    Arguments that the task does not speak of (an extra ``dim=-1``) are left aside. ``asking`` is the frame of the
-    question meanwhile: given numbers alone, the function gives what is used there.
-    """
+    """A reference function in place of a student's own, for tensors and arrays; arguments that it lacks are dropped."""
     import torch
 
     in_torch = variant.task.frame == "torch"
@@ -42,9 +38,9 @@ def stand_in(variant: Variant, asking: str = "") -> Callable[..., Any]:
         return value
 
     @wraps(variant.task.oracle)
-    def call(*args: Any, **named: Any) -> Any:
-        known = {name: turn(value) for name, value in named.items() if name in parameters}
-        inputs = (*args, *named.values())
+    def call(*args: Any, **kwargs: Any) -> Any:
+        known = {name: turn(value) for name, value in kwargs.items() if name in parameters}
+        inputs = (*args, *kwargs.values())
         result = right_answer(variant, *map(turn, args if some else args[: len(parameters)]), **known)
         many = tuple(_like(r, inputs) for r in (result if isinstance(result, tuple) else (result,)))
         if in_torch and any(isinstance(a, np.ndarray) for a in inputs):
@@ -77,11 +73,7 @@ def _cells_of(obj: Any) -> set[str]:
 
 
 class LocalStudent:
-    """Answers from an object in this process.
-
-    ``known`` is which variants the notebook asks for in earlier tasks, by id, as far as that is known; ``clock`` how
-    long the student's code may take altogether: the judge's own work does not count.
-    """
+    """Answers from an object in this process; ``known`` are the variants of earlier tasks, ``clock`` times its code."""
 
     def __init__(
         self,
@@ -99,27 +91,24 @@ class LocalStudent:
         self.rounds: list[tuple[Case, list[Call]]] = []
 
     def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
-        """Ids of the earlier tasks whose functions the answer calls, each from its cell: those that fail, or all.
-
-        A function of that name that stands in the same cell is a part of this answer, and is not replaced.
-        """
+        """Ids of earlier tasks whose functions the answer calls from other cells: those that fail, or all."""
         cells = _cells_of(self.obj)
         functions = reached(self.obj)
-        lent = []
+        stand_in_ids = []
         for name, variant in self.earlier.items():
             callers = [f for f in functions if name in names_in(f)]
             called = [f.__globals__.get(name) for f in callers]
             if callers and not any(inspect.isfunction(g) and _cells_of(g) & cells for g in called):
                 if sound_too or not self.passes(variant, called[0]):
-                    lent.append(variant.task.id)
-        return tuple(lent)
+                    stand_in_ids.append(variant.task.id)
+        return tuple(stand_in_ids)
 
     def ask(self, case: Case, results: int, lent: tuple[str, ...] = ()) -> Answer:
         """Call the object on one case, with sound functions in place of those of some earlier tasks."""
         chosen = {name: earlier for name, earlier in self.earlier.items() if earlier.task.id in lent}
-        sound = {name: partial(self._instead, earlier, case) for name, earlier in chosen.items()}
+        stand_ins = {name: partial(self._instead, earlier, case) for name, earlier in chosen.items()}
         self.rounds.append((case, []))
-        with standing_in(self.obj, sound) if sound else nullcontext(), self.clock.running():
+        with standing_in(self.obj, stand_ins) if stand_ins else nullcontext(), self.clock.running():
             return run(self.obj, case, results, self.barred)
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
@@ -137,15 +126,15 @@ class LocalStudent:
         question = call.question(asked_case.frame)
         if question is None:
             return True
-        case, sound = question
+        case, reference_results = question
         with self.clock.running():
             answer = run(self.functions[task.id], case, len(task.returns), task.barred)
-        if differs(case, answer, sound):
+        if differs(case, answer, reference_results):
             return True
         floats = tuple(at for at, arg in enumerate(case.args) if isinstance(arg, np.ndarray) and arg.dtype.kind == "f")
         if not (asked_case.gradients or asked_case.descends) or len(task.returns) > 1 or not floats:
             return False
-        case = replace(case, gradients=floats, upstream=np.ones(sound[0].shape))
+        case = replace(case, gradients=floats, upstream=np.ones(reference_results[0].shape))
         with self.clock.running():
             answer = run(self.functions[task.id], case, 1, task.barred)
         return differs(case, answer, expected_results(variant, case))
@@ -154,13 +143,13 @@ class LocalStudent:
         """What stands in for a function of the student's, and notes each call."""
         task, calls = variant.task, self.rounds[-1][1]
         self.functions[task.id] = function
-        sound = self.sound(variant, case)
+        reference = self.reference_function(variant, case)
 
-        @wraps(sound)
-        def call(*args: Any, **named: Any) -> Any:
-            copies = [plain(arg) for arg in args], {name: plain(arg) for name, arg in named.items()}
+        @wraps(reference)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            copies = [plain(arg) for arg in args], {name: plain(arg) for name, arg in kwargs.items()}
             with self.clock.halted(), opened():
-                result = sound(*args, **named)
+                result = reference(*args, **kwargs)
             calls.append(Call(variant, copies[0], result, copies[1]))
             return result
 
@@ -179,6 +168,6 @@ class LocalStudent:
 
         return any(map(is_right, possible))
 
-    def sound(self, variant: Variant, case: Case) -> Callable[..., Any]:
+    def reference_function(self, variant: Variant, case: Case) -> Callable[..., Any]:
         """A sound function of an earlier task, for one question."""
         return stand_in(variant, case.frame)

@@ -15,13 +15,9 @@ _SEEDS = (HOME_SEED, 11)
 
 
 def problems(task: Task) -> list[str]:
-    """What is wrong with a task, in all variants: at home, and with other inputs, as in grading.
-
-    A sentence for each problem; none if the answer agrees with the oracle in every case, and every known mistake is
-    rejected and named. The task's published solution has to be at hand.
-    """
+    """What is wrong with a task, in all variants, in sentences: oracle against solution, and each mistake named."""
     with calm_torch():
-        variants = [variant_of(task, number) for number in range(len(task.variants))]
+        variants = [variant_of(task, index) for index in range(len(task.variants))]
         sentences = [sentence for variant in variants for seed in _SEEDS for sentence in _tried(variant, seed)]
     return list(dict.fromkeys(sentences))
 
@@ -65,8 +61,7 @@ def _rejected(variant: Variant, mistake: Mistake, task_questions: TaskQuestions)
         return ""
     if not result.diagnosis:
         return f"the mistake {mistake.slug} is rejected and not named: {result.message}"
-    taken = " and ".join(result.diagnosis)
     return (
-        f"the mistake {mistake.slug} is taken for {taken}, which gives the same results in every case: add a case that "
-        "tells them apart, or leave one out."
+        f"the mistake {mistake.slug} is taken for {' and '.join(result.diagnosis)}, which gives the same results in "
+        "every case: add a case that tells them apart, or leave one out."
     )

@@ -1,8 +1,4 @@
-"""Comparing and scoring: the tolerance of a dtype, the first cell that differs, and the points of a round.
-
-An answer may be anything that travels. Shapes are compared before any number is looked at, so an answer costs no more
-memory than the right one; and nothing that a number does (NaN, overflow) becomes a warning.
-"""
+"""Comparing and scoring: shapes come before numbers, so that an answer costs no more memory than the right one."""
 
 import functools
 from collections.abc import Sequence
@@ -27,18 +23,7 @@ WHOLE = 1e-15
 
 @dataclass(frozen=True)
 class Difference:
-    """Where and how an answer differs from the right one.
-
-    Attributes:
-        kind: "shape", "nan", "value" or "kind" (right values of another kind, see ``another_kind``); "text" where the
-            arrays are the bytes of a text (see ``texts``).
-        result: Which of the results, counted from 0.
-        got: The array that came.
-        expected: The right array: float64, whole numbers or booleans; a text's bytes.
-        index: The first differing cell, () for a single number, None if the shapes differ.
-        tolerance: What was allowed at that cell.
-        count: How many cells differ.
-    """
+    """Where and how a result differs: kind "shape", "nan", "value", "kind" or "text"; the first cell, how many."""
 
     kind: str
     result: int
@@ -91,10 +76,7 @@ def _room(expected: np.ndarray, tol: float, case: Case) -> np.ndarray:
 
 @np.errstate(all="ignore")
 def first_difference(got: Arrays, expected: Arrays, case: Case) -> Difference | None:
-    """Find what differs first: a shape, then a NaN, then a value, then the kind of numbers.
-
-    None if all results agree.
-    """
+    """Find what differs first: a shape, then a NaN, then a value, then the kind of numbers; None if all agree."""
     for i, (g, w) in enumerate(zip(got, expected, strict=True)):
         if case.frame == "text":
             if not _same_bytes(g, w):
@@ -102,17 +84,17 @@ def first_difference(got: Arrays, expected: Arrays, case: Case) -> Difference | 
             continue
         if g.shape != w.shape:
             return Difference("shape", i, g, w, None, 0.0, 0)
-    for kind in ("nan", "value"):
+    for difference_kind in ("nan", "value"):
         for i, (g, w) in enumerate(zip(got, expected, strict=True)):
             tol = tolerance(g, case)
-            if kind == "nan":
+            if difference_kind == "nan":
                 bad = np.isnan(g.astype(np.float64)) & ~np.isnan(w.astype(np.float64))
             else:
                 bad = ~close(g, w, tol, case)
             if bad.any():
                 index = tuple(int(j) for j in np.argwhere(bad)[0])
                 allowed = float(_room(w[index], tol, case)) if np.isfinite(w[index]) else tol
-                return Difference(kind, i, g, w, index, allowed, int(bad.sum()))
+                return Difference(difference_kind, i, g, w, index, allowed, int(bad.sum()))
     for i, (g, w) in enumerate(zip(got, expected, strict=True)):
         if another_kind(g, w, case):
             return Difference("kind", i, g, w, None, 0.0, 0)
@@ -174,46 +156,39 @@ def inputs_of(case: Case) -> Arrays:
     return tuple(a for a in args if isinstance(a, np.ndarray))
 
 
-def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
+def is_right(case: Case, answer: Answer, expected: Arrays) -> bool:
     """Whether there is an answer, and it agrees with the right one."""
-    if answer.arrays is None or not same(answer.arrays, right, case):
+    if answer.arrays is None or not same(answer.arrays, expected, case):
         return False
-    return not any(another_kind(g, w, case) for g, w in zip(answer.arrays, right, strict=True))
+    return not any(another_kind(g, w, case) for g, w in zip(answer.arrays, expected, strict=True))
 
 
 @dataclass(frozen=True)
 class RoundOutcome:
-    """What a round of questions came to.
-
-    Attributes:
-        verdict: One of ``result.VERDICTS``.
-        points: What was earned.
-        rounds: All cases, answers and right answers.
-        right: Whether the answer is right, for each of them.
-        failed: The one to show, None if all is right.
-        forbidden: The forbidden name that the answer called, empty if none was seen.
-    """
+    """What a round of questions came to: verdict, points, which answers are right, and the one to show."""
 
     verdict: str
     points: float
     rounds: Asked
-    right: Sequence[bool]
+    are_right: Sequence[bool]
     failed: tuple[Case, Answer, Arrays] | None
     forbidden: str = ""
 
 
 def score(task: Task, rounds: Asked) -> RoundOutcome:
     """Compare: points and verdict, and the case to show."""
-    right = [is_right(*answered) for answered in rounds]
-    failed = [answered for answered, is_so in zip(rounds, right, strict=True) if not is_so]
+    are_right = [is_right(*answered) for answered in rounds]
+    failed = [answered for answered, is_so in zip(rounds, are_right, strict=True) if not is_so]
     if not failed:
-        return RoundOutcome("pass", task.points, rounds, right, None)
+        return RoundOutcome("pass", task.points, rounds, are_right, None)
     for answered in failed:
         failure = answered[1].failure
         if failure and failure.kind == "shortcut":
-            return RoundOutcome("wrong", 0.0, rounds, right, answered, failure.message)
+            return RoundOutcome("wrong", 0.0, rounds, are_right, answered, failure.message)
     lost = {case.part for case, _, _ in failed}
-    earned = 0.0 if lost & {CORE, SINGLE} else sum(share for part, share in task.parts.items() if part not in lost)
+    earned = (
+        0.0 if lost & {CORE, SINGLE} else sum(fraction for part, fraction in task.parts.items() if part not in lost)
+    )
     # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
     # A lost dtype goes before what follows from it. A rank alone sends nothing, so that it tells less.
     failed.sort(
@@ -228,8 +203,8 @@ def score(task: Task, rounds: Asked) -> RoundOutcome:
         verdict = "blank"
     elif earned:
         verdict = "partial"
-    elif {kind for _, kind in kinds} == {"raised"}:
+    elif {failure_kind for _, failure_kind in kinds} == {"raised"}:
         verdict = "error"
     else:
         verdict = "wrong"
-    return RoundOutcome(verdict, round(task.points * earned, 4), rounds, right, failed[0])
+    return RoundOutcome(verdict, round(task.points * earned, 4), rounds, are_right, failed[0])

@@ -1,9 +1,4 @@
-"""Conventions of a variant: in which order arguments and results come, which tensors are transposed, what is counted.
-
-A course that draws its own variants asks for the same function under other conventions, so that an answer that was
-written for the published notebook is wrong there. Questions, right answers, the published solution and every known
-mistake are carried over by rules; nothing of a task is written twice.
-"""
+"""Conventions of a variant: orders of arguments and results, which tensors are transposed, what is counted."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -21,15 +16,7 @@ MOST = 8
 
 @dataclass(frozen=True)
 class Convention:
-    """How a variant differs from the published function. Everything is empty or 1 where it does not.
-
-    Attributes:
-        order: The published places of the arguments, in the order in which they are given.
-        turned: Published places of the arguments whose last two axes are exchanged.
-        results: The published places of the results, in the order in which they are returned.
-        turned_results: Published places of the results whose last two axes are exchanged.
-        times: What the result is multiplied by.
-    """
+    """How a variant differs from the published function, by published positions; everything is empty or 1 where not."""
 
     order: tuple[int, ...] = ()
     turned: tuple[int, ...] = ()
@@ -45,7 +32,7 @@ class Convention:
     @property
     def layout(self) -> list[list[int]]:
         """All but the multiple, as plain lists."""
-        return [list(places) for places in (self.order, self.turned, self.results, self.turned_results)]
+        return [list(positions) for positions in (self.order, self.turned, self.results, self.turned_results)]
 
     def overlooked(self) -> Iterator["Convention"]:
         """The conventions of somebody who overlooks some changes: this one without one of them, or without several."""
@@ -58,13 +45,13 @@ class Convention:
     def convert_case(self, case: Case) -> Case:
         """A question of the published task, as it is asked under this convention."""
         args = [turned(arg) if at in self.turned else arg for at, arg in enumerate(case.args)]
-        place = {old: new for new, old in enumerate(self.order)}
+        new_position = {old: new for new, old in enumerate(self.order)}
         moved = [args[old] for old in self.order] + args[len(self.order) :]
         upstream = case.upstream
         if upstream is not None and self.turned_results:
             upstream = turned(upstream)
-        fed = None if case.fed is None else (place.get(case.fed[0], case.fed[0]), *case.fed[1:])
-        gradients = tuple(place.get(at, at) for at in case.gradients)
+        fed = None if case.fed is None else (new_position.get(case.fed[0], case.fed[0]), *case.fed[1:])
+        gradients = tuple(new_position.get(at, at) for at in case.gradients)
         return replace(case, args=tuple(moved), gradients=gradients, upstream=upstream, fed=fed)
 
     def plain(self, case: Case) -> Case:
@@ -106,23 +93,15 @@ def turned(value: Any) -> Any:
 def conventions(
     task_id: str, required: int, names: Sequence[str], returns: int, varies: Mapping[str, Any]
 ) -> tuple[Convention, ...]:
-    """The conventions of a task's variants, always the same ones in the same order; ``MOST`` of them at most.
-
-    Each has another body of the answer as far as there are so many; the task's id decides which of many are taken. Only
-    the ``required`` parameters, those without a default, change places. ``varies`` stands beside the solution:
-    ``turned`` (names of parameters), ``results`` (the numbers of the results that may be transposed), ``times`` (what
-    is counted more than once), ``order`` (false where the arguments keep their places), and ``never`` (layouts under
-    which the published answer would be right as it stands, since the transposed product is the product of the
-    transposed, exchanged).
-    """
+    """Up to ``MOST`` conventions of a task, always the same ones; ``varies`` is explained in CONTRIBUTING.md."""
     orders = list(_orders(required)) if varies.get("order", True) else []
-    places = [names.index(name) for name in varies.get("turned", ())]
+    positions = [names.index(name) for name in varies.get("turned", ())]
     swapped = [order for order in permutations(range(returns)) if order != tuple(range(returns))]
     candidates = [
         Convention(*values)
         for values in product(
             orders or [()],
-            _subsets(places),
+            _subsets(positions),
             [(), *swapped[:23]],
             _subsets(varies.get("results", ())),
             range(2, 10) if varies.get("times") else [1],
@@ -130,7 +109,7 @@ def conventions(
     ]
     never = [*varies.get("never", ()), [[], [], [], []]]
     candidates = [candidate for candidate in candidates if candidate.times != 1 or candidate.layout not in never]
-    candidates.sort(key=lambda candidate: _drawn(task_id, candidate))
+    candidates.sort(key=lambda candidate: sha256(f"{task_id} {candidate}".encode()).digest())
     chosen: list[Convention] = []
     for new_body in (True, False):  # first those with bodies of their own
         for convention in candidates:
@@ -140,12 +119,8 @@ def conventions(
     return tuple(chosen)
 
 
-def _drawn(task_id: str, convention: Convention) -> str:
-    return sha256(f"{task_id} {convention}".encode()).hexdigest()
-
-
-def _subsets(places: Sequence[int]) -> list[tuple[int, ...]]:
-    return list(chain.from_iterable(combinations(places, size) for size in range(len(places) + 1)))
+def _subsets(positions: Sequence[int]) -> list[tuple[int, ...]]:
+    return list(chain.from_iterable(combinations(positions, size) for size in range(len(positions) + 1)))
 
 
 def _orders(count: int) -> Iterator[tuple[int, ...]]:

@@ -10,20 +10,18 @@ from softlookup_judge.data.variant import Variant
 
 
 def code_of(source: str, name: str) -> CodeType | None:
-    """The compiled code of a function that a cell defines, None where the cell does not define it, or is no Python.
-
-    The cell is compiled and never run.
-    """
+    """The compiled code of a function that a cell defines, which is never run; None where there is none."""
     try:
         tree = ast.parse(source)
         functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
         if not functions:
             return None
-        made = compile(ast.Module([functions[-1]], []), "<cell>", "exec")
+        module_code = compile(ast.Module([functions[-1]], []), "<cell>", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return next(
-        (constant for constant in made.co_consts if isinstance(constant, CodeType) and constant.co_name == name), None
+        (constant for constant in module_code.co_consts if isinstance(constant, CodeType) and constant.co_name == name),
+        None,
     )
 
 

@@ -39,47 +39,39 @@ def task_from(facts: Mapping[str, Any], prepared: Prepared | None = None) -> Tas
         variants=({},) * facts["variants"],
         properties=tuple(getattr(words, name) for name in facts["properties"]),
         mistakes=tuple(
-            Mistake(slug, says, number, symptom=symptom, anchor=anchor)
-            for slug, says, number, symptom, anchor in facts["mistakes"]
+            Mistake(name, says, misconception, symptom=symptom, anchor=anchor)
+            for name, says, misconception, symptom, anchor in facts["mistakes"]
         ),
     )
 
 
-def _elsewhere(*args: Any, **named: Any) -> NoReturn:
+def _elsewhere(*args: Any, **kwargs: Any) -> NoReturn:
     raise RuntimeError("here are the answers to the questions that were written down, and to no others")
 
 
 def _with_parameters(names: Sequence[str]) -> Callable[..., Any]:
     """A function that declares these parameters: verdicts call inputs by their names."""
 
-    def oracle(*args: Any, **named: Any) -> NoReturn:
+    def oracle(*args: Any, **kwargs: Any) -> NoReturn:
         _elsewhere()
 
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    oracle.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]
+    parameter_kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    oracle.__signature__ = inspect.Signature([inspect.Parameter(name, parameter_kind) for name in names])  # type: ignore[attr-defined]
     return oracle
 
 
-class NotKnown(Exception):
-    """A stand-in was asked for something that the published solution never asks."""
-
-
 def by_table(task: Task, calls: Sequence[Sequence[Any]], missed: Callable[[], Any]) -> Callable[..., Any]:
-    """A sound function of a task for the questions of one later task: it looks its results up.
-
-    ``calls`` are task id, arguments and result of each call that is known; ``missed`` is called where a call is not
-    among them.
-    """
+    """A reference function for the questions of one later task: it looks calls up, and calls ``missed`` for others."""
     known = [(args, result) for name, args, result in calls if name == task.id]
     count = len(task.parameters)
 
-    def call(*args: Any, **named: Any) -> Any:
-        arguments = [*args, *named.values()][:count]
+    def call(*args: Any, **kwargs: Any) -> Any:
+        arguments = [*args, *kwargs.values()][:count]
         for expected, result in known:
             if len(arguments) == len(expected) and all(map(_alike, arguments, expected)):
                 return copy.deepcopy(result)
         missed()
-        raise NotKnown(f"the page has no stand-in for this call of `{task.name}`")
+        raise LookupError(f"the page has no stand-in for this call of `{task.name}`")
 
     return call
 

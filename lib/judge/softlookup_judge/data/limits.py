@@ -28,10 +28,7 @@ RANKS_WITHIN_LIMITS = np.zeros(len(_COSTS_OF_RANKS), np.int64)
 
 
 def excess(case: Case, costs: Sequence[int]) -> np.ndarray:
-    """By how much an answer exceeds its limits.
-
-    Costs stand in the order of ``case.limits``, and any after those are free.
-    """
+    """By how much costs exceed a case's limits, in their order; costs after those are free."""
     limits = case.limits or ()
     limits += (None,) * (len(costs) - len(limits))
     over = [0 if limit is None else max(0, cost - limit) for cost, limit in zip(costs, limits, strict=True)]

@@ -1,11 +1,8 @@
-"""A notebook's sources: its named cells, and what stands beside them of tasks, mistakes and help.
-
-Nothing of a notebook changes once it is read. A course's own tasks make another notebook of the published one.
-"""
+"""A notebook's sources: its named cells, and what stands beside them of tasks, mistakes and help."""
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -25,9 +22,9 @@ def folder() -> Path:
     return beside if beside.is_dir() else home.parents[2] / "solutions"
 
 
-def solutions(chapter: int, place: Path | None = None) -> Path:
+def solutions(chapter: int, directory: Path | None = None) -> Path:
     """The file of a chapter's solutions."""
-    return next((place or folder()).glob(f"{chapter:02d}_*.py"))
+    return next((directory or folder()).glob(f"{chapter:02d}_*.py"))
 
 
 def is_published(chapter: int) -> bool:
@@ -36,14 +33,11 @@ def is_published(chapter: int) -> bool:
 
 
 def named_cells(path: Path) -> dict[str, tuple[str, str]]:
-    """The named code cells of a file of solutions, in their order: a cell's source, and the name that it is taken from.
-
-    ``# %% 90-split from 05-split`` takes a cell from another chapter; others name themselves.
-    """
+    """Named code cells in order: source and origin; ``# %% 90-split from 05-split`` takes another chapter's."""
     return _named_in(path.read_text(encoding="utf-8"), path.parent)
 
 
-def _named_in(text: str, place: Path) -> dict[str, tuple[str, str]]:
+def _named_in(text: str, directory: Path) -> dict[str, tuple[str, str]]:
     cells: dict[str, tuple[str, str]] = {}
     for cell in re.split(r"^# %%", text, flags=re.MULTILINE)[1:]:
         head, _, body = cell.partition("\n")
@@ -51,7 +45,7 @@ def _named_in(text: str, place: Path) -> dict[str, tuple[str, str]]:
             name, origin = match["name"], match["origin"]
             cells[name] = body.strip() + "\n", name
             if origin:
-                cells[name] = named_cells(solutions(int(origin.partition("-")[0]), place))[origin]
+                cells[name] = named_cells(solutions(int(origin.partition("-")[0]), directory))[origin]
     return cells
 
 
@@ -62,14 +56,7 @@ def without_marks(source: str) -> str:
 
 @dataclass(frozen=True)
 class HelpTexts:
-    """What is said of a task to somebody who asks for help, and afterwards.
-
-    Attributes:
-        formula: What to compute, in one line of plain text.
-        explained: Why the published solution is as it is.
-        other: Another right answer: shorter, faster or clearer; empty where there is none worth showing.
-        differs: What sets it apart from the published one.
-    """
+    """What is said of a task to somebody who asks for help, and afterwards; ``other`` is another right answer."""
 
     formula: str
     explained: str
@@ -79,13 +66,7 @@ class HelpTexts:
 
 @dataclass(frozen=True)
 class Beside:
-    """What stands beside the cells of one file of solutions.
-
-    Attributes:
-        file: The file of facts, for messages.
-        facts: Facts of the tasks, edits, and what is said of them.
-        help: Help texts, by task.
-    """
+    """What stands beside the cells of one file of solutions: facts with edits, and help, by task."""
 
     file: str
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -94,79 +75,61 @@ class Beside:
 
 @dataclass(frozen=True, eq=False)
 class Notebook:
-    """A notebook's sources.
+    """A notebook's sources: code cells by name with their origin, and what stands beside them."""
 
-    Attributes:
-        number: Its number: the chapter's, or one from 90 on.
-        name: Its name, "04_one_head".
-        named: Its named code cells in their order: source, and the name of the cell that it is taken from.
-        beside: What stands beside the published cells, and beside a course's own.
-        page: The chapter's page, without ending.
-    """
-
-    number: int
+    chapter: int
     name: str
-    named: Mapping[str, tuple[str, str]]
+    code_cells: Mapping[str, tuple[str, str]]
     beside: tuple[Beside, ...]
     page: str = "index"
 
     @cached_property
     def cells(self) -> Mapping[str, str]:
         """The code cells by name, without nbgrader's marks; constants of variants still carry theirs."""
-        return {name: _MARKS.sub("", source).strip() + "\n" for name, (source, _) in self.named.items()}
+        return {name: _MARKS.sub("", source).strip() + "\n" for name, (source, _) in self.code_cells.items()}
 
     def beside_task(self, task_id: str) -> Beside:
         """What stands beside a task's solution: in the library, or in a course's own folder."""
-        described = [beside for beside in self.beside if task_id in beside.facts.get("tasks", {})]
-        return (described or [self.beside[-1]])[0]
+        matching = [beside for beside in self.beside if task_id in beside.facts.get("tasks", {})]
+        return (matching or [self.beside[-1]])[0]
 
     def origin(self, task_id: str) -> str:
         """The task whose cell a task takes: itself, or one of another chapter."""
         cell = task_id.replace(".", "-")
-        _, origin = self.named.get(cell, ("", cell))
+        _, origin = self.code_cells.get(cell, ("", cell))
         return origin.replace("-", ".", 1)
 
     def mistakes(self, task_id: str) -> tuple[Mistake, ...]:
-        """The known mistakes of a task, as they stand beside its solution; a ValueError if nothing is said of one.
-
-        A line ``no-sqrt = ["scores / math.sqrt(width)", "scores"]`` names a mistake, what it replaces, and by what; a
-        list of such pairs makes several edits. What is said of it stands in the table ``says`` of the same file, under
-        the task's and the mistake's name ("04.scale:no-sqrt") or the mistake's alone, or in ``mistakes.toml`` for all
-        chapters: a sentence, or a table with ``says`` and what else ``Mistake`` has. The table ``sections`` says which
-        section of the chapter's page a mistake's verdict links to, where it is not the task's own.
-
-        An answer that is taken from another chapter has its mistakes, too.
-        """
+        """The known mistakes of a task, or of the task it is taken from (the file's format: CONTRIBUTING.md)."""
         origin = self.origin(task_id)
         if origin != task_id:
             # Its sections are in the other chapter.
             return tuple(replace(mistake, anchor=None) for mistake in published(_number(origin)).mistakes(origin))
         facts = self.beside_task(task_id).facts
         words = _said_often() | facts.get("says", {})
-        anchors = {slug: anchor for anchor, slugs in facts.get("sections", {}).items() for slug in slugs}
+        anchors = {
+            name: anchor for anchor, mistake_names in facts.get("sections", {}).items() for name in mistake_names
+        }
         if facts["tasks"][task_id].get("page", self.page) != self.page:  # a side page: name the one that they are on
-            anchors = {slug: f"{self.page}.html#{anchor}" for slug, anchor in anchors.items()}
+            anchors = {name: f"{self.page}.html#{anchor}" for name, anchor in anchors.items()}
         mistakes = []
-        for slug, edits in facts.get(task_id, {}).items():
-            sentence = words.get(f"{task_id}:{slug}", words.get(slug))
+        for name, edits in facts.get(task_id, {}).items():
+            sentence = words.get(f"{task_id}:{name}", words.get(name))
             if sentence is None:
-                message = f"{task_id}: the mistake {slug!r} has no sentence for students"
+                message = f"{task_id}: the mistake {name!r} has no sentence for students"
                 raise ValueError(f"{message}: write one into the table [says] of {self.name}.toml")
             pairs = [edits] if edits and isinstance(edits[0], str) else edits
             mistakes.append(
                 Mistake(
-                    slug,
+                    name,
                     edits=tuple((old, new) for old, new in pairs),
-                    **{"anchor": anchors.get(slug), **({"says": sentence} if isinstance(sentence, str) else sentence)},
+                    **{"anchor": anchors.get(name), **({"says": sentence} if isinstance(sentence, str) else sentence)},
                 )
             )
         return tuple(mistakes)
 
     def help_texts(self, task_id: str) -> HelpTexts:
-        """The texts of a task's help, which stand in ``NN_topic.help.toml``; a ValueError if nothing stands there.
-
-        A task ("04.scale") that is taken from another chapter has its texts there.
-        """
+        """The texts of a task's help, or of the task it is taken from; a ValueError if there are none."""
         origin = self.origin(task_id)
         if origin != task_id:
             return published(_number(origin)).help_texts(origin)
@@ -175,46 +138,34 @@ class Notebook:
                 return HelpTexts(**beside.help[task_id])
         raise ValueError(f"{self.name}.help.toml has no table for {task_id}")
 
-    def with_cells(self, added: OwnAssignment, place: str) -> "Notebook":
-        """This notebook with a course's own cells among its own; an OwnTasksError if one has the name of another.
-
-        ``place`` is the folder of the own tasks, for messages.
-        """
-        names, after = list(self.named), added.after.replace(".", "-", 1)
-        at = names.index(after) + 1 if after in self.named else len(names)
+    def with_cells(self, added: OwnAssignment, directory: str) -> "Notebook":
+        """This notebook with a course's own cells behind the task that they name."""
+        names, after = list(self.code_cells), added.after.replace(".", "-", 1)
+        at = names.index(after) + 1 if after in self.code_cells else len(names)
         cells = _named_in(added.cells, folder())
-        if both := sorted(self.named.keys() & cells.keys()):
-            raise OwnTasksError(f"{place}/{added.name}.py has a cell {both[0]}, as the course has: choose another id")
-        every = {**self.named, **cells}
-        named = {name: every[name] for name in (*names[:at], *cells, *names[at:])}
+        if both := sorted(self.code_cells.keys() & cells.keys()):
+            raise OwnTasksError(
+                f"{directory}/{added.name}.py has a cell {both[0]}, as the course has: choose another id"
+            )
+        every = {**self.code_cells, **cells}
+        code_cells = {name: every[name] for name in (*names[:at], *cells, *names[at:])}
         beside = (*self.beside, Beside(f"{added.name}.toml", added.facts, added.help))
-        return Notebook(self.number, added.name, named, beside, self.page)
+        return Notebook(self.chapter, added.name, code_cells, beside, self.page)
 
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """What is computed of a task, before its notebook is known.
-
-    Attributes:
-        task_id: The task, "04.scale".
-        rest: The attributes of ``Task`` that do not stand beside its solution.
-        taken_from: The description of a task of another chapter, which this one is, but for ``rest``.
-    """
+    """What is computed of a task, before its notebook is known, or the task of another chapter that it repeats."""
 
     task_id: str
-    rest: Mapping[str, Any]
+    attributes: Mapping[str, Any]
     taken_from: "Description | None" = None
 
     def in_notebook(self, notebook: Notebook, before: Sequence[Task] = ()) -> Task:
-        """The task, with the facts and the known mistakes that stand beside its solution in ``notebook``.
-
-        In the table ``tasks`` beside it stand name, title, points, minutes, difficulty, anchor and the names of
-        results; its page, if it is not the one of the solution's name. It is a ValueError if nothing stands there, or
-        something is missing. ``before`` are the tasks that come before it.
-        """
+        """The task, with the facts and known mistakes beside its solution; a ValueError if something is missing."""
         if self.taken_from is not None:
             there = self.taken_from.task
-            return replace(there, id=self.task_id, notebook=notebook, before=tuple(before), **self.rest)
+            return replace(there, id=self.task_id, notebook=notebook, before=tuple(before), **self.attributes)
         beside = notebook.beside_task(self.task_id)
         facts = beside.facts.get("tasks", {}).get(self.task_id)
         if facts is None:
@@ -233,7 +184,7 @@ class Description:
             notebook=notebook,
             before=tuple(before),
             **facts,
-            **self.rest,
+            **self.attributes,
         )
 
     @cached_property
@@ -244,31 +195,28 @@ class Description:
 
 def in_order(descriptions: Iterable[Description], notebook: Notebook) -> tuple[Task, ...]:
     """The tasks of a notebook, each of which knows those before it."""
-    made: list[Task] = []
+    tasks: list[Task] = []
     for description in descriptions:
-        made.append(description.in_notebook(notebook, made))
-    return tuple(made)
+        tasks.append(description.in_notebook(notebook, tasks))
+    return tuple(tasks)
 
 
-def described(task_id: str, **rest: Any) -> Description:
-    """Describe a task ("04.scale"): ``rest`` are the attributes of ``Task`` that are computed.
-
-    Its name, title, points, known mistakes and such stand beside its solution.
-    """
-    return Description(task_id, rest)
+def described(task_id: str, cases: Callable[..., Any], oracle: Callable[..., Any], **attributes: Any) -> Description:
+    """Describe a task ("04.scale") by the attributes of ``Task`` that do not stand beside its solution."""
+    return Description(task_id, {"cases": cases, "oracle": oracle, **attributes})
 
 
 @cache
-def published(number: int) -> Notebook:
+def published(chapter: int) -> Notebook:
     """The sources of one of the library's notebooks; for a number that is free one without cells."""
-    if not is_published(number):
-        return Notebook(number, f"{number:02d}", {}, ())
-    path = solutions(number)
+    if not is_published(chapter):
+        return Notebook(chapter, f"{chapter:02d}", {}, ())
+    path = solutions(chapter)
     facts = {"says": {}, **tomllib.loads(path.with_suffix(".toml").read_text(encoding="utf-8"))}
     help_file = path.with_suffix(".help.toml")
     texts = tomllib.loads(help_file.read_text(encoding="utf-8")) if help_file.is_file() else {}
     beside = Beside(str(path.with_suffix(".toml")), facts, texts)
-    return Notebook(number, path.stem, named_cells(path), (beside,), path.stem)
+    return Notebook(chapter, path.stem, named_cells(path), (beside,), path.stem)
 
 
 @cache

@@ -1,7 +1,4 @@
-"""A course's own tasks: the files of its folder ``tasks``, or what judges them beside a student's notebook.
-
-Files are kept as texts, so that they travel to every process and machine that judges. Nothing here runs them.
-"""
+"""A course's own tasks, as texts that travel to every process that judges; nothing here runs them."""
 
 import re
 import tomllib
@@ -28,16 +25,7 @@ class OwnTasksError(ValueError):
 
 @dataclass(frozen=True)
 class OwnAssignment:
-    """The own tasks of one assignment.
-
-    Attributes:
-        name: The assignment, "04_one_head" or "99_mine".
-        after: The task behind whose check the cells stand; empty for the end of the notebook.
-        cells: The cells with solutions, in jupytext's percent format.
-        facts: What stands in ``NAME.toml``.
-        module: The source of ``NAME_tasks.py``.
-        help: What stands in ``NAME.help.toml``, by task.
-    """
+    """The own tasks of one assignment: its files, and the task (``after``) behind whose check the cells stand."""
 
     name: str
     after: str
@@ -49,42 +37,33 @@ class OwnAssignment:
 
 @dataclass(frozen=True)
 class OwnTasks:
-    """Own tasks: as an instructor writes them, or as students get them.
-
-    Attributes:
-        texts: Names and contents of the files of a folder ``tasks``; pairs, since this travels.
-        place: The folder, for messages.
-        baked: Files with what judges own tasks where their descriptions are not there.
-    """
+    """Own tasks: as an instructor writes them (names and texts of files), or as students get them (``baked``)."""
 
     texts: tuple[tuple[str, str], ...] = ()
-    place: str = field(default=FOLDER, compare=False)
+    folder: str = field(default=FOLDER, compare=False)
     baked: tuple[Path, ...] = ()
 
     @cached_property
     def assignments(self) -> Mapping[int, OwnAssignment]:
-        """The assignments that have own tasks, by number.
-
-        A file that is missing or no TOML, and two assignments with one number are an OwnTasksError.
-        """
+        """The assignments that have own tasks, by number."""
         by_name: dict[str, dict[str, str]] = {}
         for file, text in self.texts:
             suffix = next(ending for ending in _SUFFIXES if file.endswith(ending))
             by_name.setdefault(file.removesuffix(suffix), {})[suffix] = text
         by_number: dict[int, OwnAssignment] = {}
         for name, parts in by_name.items():
-            where = f"{self.place}/{name}"
+            where = f"{self.folder}/{name}"
             if not _NUMBERED.fullmatch(name):
                 raise OwnTasksError(f"{where}: the name has to be two digits and words, such as 99_mine")
             needed = {".py": "the answers", ".toml": "the facts", "_tasks.py": "questions and oracles"}
             for suffix, what in needed.items():
                 if suffix not in parts:
                     raise OwnTasksError(f"{where}{suffix} is missing: it holds {what} of the tasks")
-            number = int(name[:2])
-            if number in by_number:
-                raise OwnTasksError(f"{where} and {by_number[number].name} have one number: give one of them another")
+            chapter = int(name[:2])
+            if chapter in by_number:
+                raise OwnTasksError(f"{where} and {by_number[chapter].name} have one number: give one of them another")
             after = _AFTER.search(parts[".py"])
-            by_number[number] = OwnAssignment(
+            by_number[chapter] = OwnAssignment(
                 name,
                 after[1] if after else "",
                 _AFTER.sub("", parts[".py"]),
@@ -96,10 +75,7 @@ class OwnTasks:
 
 
 def read_tasks(folder: Path) -> OwnTasks:
-    """Read a folder ``tasks`` of own tasks; nothing in it is run.
-
-    One that does not exist has no tasks. A file that is no text is an OwnTasksError.
-    """
+    """Read a folder ``tasks`` of own tasks, empty if there is none; nothing in it is run."""
     texts = []
     for path in sorted(folder.glob("[0-9][0-9]_*")) if folder.is_dir() else []:
         if path.name.endswith(_SUFFIXES):
@@ -110,8 +86,8 @@ def read_tasks(folder: Path) -> OwnTasks:
     return OwnTasks(tuple(texts), str(folder))
 
 
-def _toml(place: str, text: str) -> dict[str, Any]:
+def _toml(path: str, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise OwnTasksError(f"{place} is no TOML: {error}") from None
+        raise OwnTasksError(f"{path} is no TOML: {error}") from None

@@ -7,7 +7,7 @@ import numpy as np
 
 from softlookup_inside.asking import texts
 from softlookup_judge.data.compare import Difference
-from softlookup_judge.data.words import name_of, number, shape
+from softlookup_judge.data.words import name_of, number_text, shape
 
 MAX_CELLS = 144
 """Larger tensors are cut to the first rows and columns around the first difference."""
@@ -57,9 +57,9 @@ def _tint(value: float, reach: float) -> str:
     """A background from orange (negative) over white to blue (positive): safe for the common colour blindnesses."""
     if not np.isfinite(value):
         return "background:#d9d9d9"
-    share = 0.0 if reach == 0 else max(-1.0, min(1.0, value / reach))
-    end = (86, 160, 222) if share > 0 else (236, 150, 60)
-    r, g, b = (round(255 + (c - 255) * abs(share)) for c in end)
+    fraction = 0.0 if reach == 0 else max(-1.0, min(1.0, value / reach))
+    end = (86, 160, 222) if fraction > 0 else (236, 150, 60)
+    r, g, b = (round(255 + (c - 255) * abs(fraction)) for c in end)
     return f"background:rgb({r},{g},{b})"
 
 
@@ -94,7 +94,7 @@ def _map(title: str, table: np.ndarray, off: np.ndarray, words: str, reach: floa
     rows = []
     for values, wrong in zip(table, off, strict=True):
         cells = "".join(
-            f'<td style="{_tint(float(v), reach)}"{_OFF if w else ""}>{number(float(f"{v:.3g}"))}</td>'
+            f'<td style="{_tint(float(v), reach)}"{_OFF if w else ""}>{number_text(float(f"{v:.3g}"))}</td>'
             for v, w in zip(values, wrong, strict=True)
         )
         rows.append(f"<tr>{cells}</tr>")
@@ -112,10 +112,8 @@ def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = Tr
     name = name_of(difference, names)
     if difference.kind == "text":
         return _chips(difference, reveals)
-    if difference.kind == "kind":  # the same numbers twice show nothing
-        return ""
-    if min(difference.got.size, difference.expected.size) == 0:
-        return ""
+    if difference.kind == "kind" or not difference.got.size or not difference.expected.size:
+        return ""  # the same numbers twice show nothing
     if difference.kind == "shape":
         got, _ = _flat(difference.got, (0,) * difference.got.ndim)
         expected, _ = _flat(difference.expected, (0,) * difference.expected.ndim)
@@ -123,16 +121,9 @@ def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = Tr
             return ""
         got, expected = _floats(got, expected)
         reach = _reach(got, expected)
-        pair = (
-            _map(f"got {name} {shape(difference.got)}", got, np.zeros(got.shape, bool), "your result", reach),
-            _map(
-                f"wanted {name} {shape(difference.expected)}",
-                expected,
-                np.zeros(expected.shape, bool),
-                "the right result",
-                reach,
-            ),
-        )
+        titles = f"got {name} {shape(difference.got)}", f"wanted {name} {shape(difference.expected)}"
+        tables = zip(titles, (got, expected), ("your result", "the right result"), strict=True)
+        pair = [_map(title, table, np.zeros(table.shape, bool), words, reach) for title, table, words in tables]
         return f'<div class="sl-maps">{"".join(pair)}</div>'
     index = difference.index or ()
     got, where = _flat(difference.got, index)
@@ -144,11 +135,11 @@ def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = Tr
     off = ~(np.abs(gap) <= difference.tolerance)
     off &= ~(got == expected)
     count = int(off.sum())
-    shown, reach = np.where(off, gap, 0.0), _reach(got, expected)
+    shown_gap, reach = np.where(off, gap, 0.0), _reach(got, expected)
     maps = (
         _map(f"got {name}{where}", got, off, f"your result; {count} of {got.size} cells differ", reach),
         _map(f"wanted {name}{where}", expected, np.zeros_like(off), "the right result", reach),
-        _map("difference", shown, off, "your result minus the right one", _reach(shown)),
+        _map("difference", shown_gap, off, "your result minus the right one", _reach(shown_gap)),
     )
     return f'<div class="sl-maps">{"".join(maps if reveals else maps[:1])}</div>'
 
@@ -172,17 +163,14 @@ def _chips(difference: Difference, reveals: bool) -> str:
 
 
 def case_lists(cases: Sequence[tuple[str, str]]) -> str:
-    """The cases of a check by what they came to: how many, with each mark, and their names, in a fold where it is long.
-
-    A case is what it is called, and what it came to: a key of ``CASE_MARKS``.
-    """
+    """The cases of a check by what they came to (``CASE_MARKS``), with their names, in a fold where these are long."""
     lines = []
-    for kind, mark in CASE_MARKS.items():
-        if labels := [label for label, came_to in cases if came_to == kind]:
-            count = f'<span class="sl-mark">{mark} {len(labels)} {kind}</span>'
-            listed = " · ".join(labels)
-            names = f'<span class="sl-pts">{escape(listed)}</span>'
-            if len(listed) > SHORT_LIST or kind == "right":
+    for outcome, mark in CASE_MARKS.items():
+        if labels := [label for label, came_to in cases if came_to == outcome]:
+            count = f'<span class="sl-mark">{mark} {len(labels)} {outcome}</span>'
+            label_text = " · ".join(labels)
+            names = f'<span class="sl-pts">{escape(label_text)}</span>'
+            if len(label_text) > SHORT_LIST or outcome == "right":
                 lines.append(f"<details><summary>{count}</summary>{names}</details>")
             else:
                 lines.append(f"<p>{count}: {names}</p>")

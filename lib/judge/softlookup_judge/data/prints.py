@@ -13,19 +13,14 @@ _MOST = 1e30
 
 
 def printed(arrays: Arrays) -> float:
-    """The number that stands for some results.
-
-    It is a sum of their cells, each times a factor of its own, and their shapes.
-    """
+    """The number that stands for some results: the sum of their cells, each times a factor of its own, and shapes."""
     cells = _cells(arrays)
-    return float((_factors(cells.size) * cells).sum()) + _shapes(arrays)
+    shapes = repr([array.shape for array in arrays]).encode()
+    return float((_factors(cells.size) * cells).sum()) + zlib.crc32(shapes) / 2**29
 
 
 def fits(arrays: Arrays, numbers: np.ndarray, case: Case) -> np.ndarray:
-    """Whether results agree with the numbers of others, within the tolerance of their case.
-
-    ``numbers`` are what ``printed`` gave of others, as floats of any width; NaN agrees with nothing.
-    """
+    """Whether results agree with numbers that ``printed`` gave of others, within the case's tolerance; not with NaN."""
     allowed = max((tolerance(array, case) for array in arrays), default=0.0)
     cells = _cells(arrays)
     room = 2 * allowed * float(np.linalg.norm(_factors(cells.size) * (1 + np.abs(cells))))
@@ -46,9 +41,5 @@ def _cells(arrays: Arrays) -> np.ndarray:
 @lru_cache(maxsize=64)
 def _factors(count: int) -> np.ndarray:
     """A factor for each cell, between 0.5 and 1.5: neighbours have different ones."""
-    places = np.arange(1, count + 1, dtype=np.uint64)
-    return (places * np.uint64(2654435761) % np.uint64(2**32)) / 2.0**32 + 0.5
-
-
-def _shapes(arrays: Arrays) -> float:
-    return zlib.crc32(repr([array.shape for array in arrays]).encode()) / 2**29
+    positions = np.arange(1, count + 1, dtype=np.uint64)
+    return (positions * np.uint64(2654435761) % np.uint64(2**32)) / 2.0**32 + 0.5

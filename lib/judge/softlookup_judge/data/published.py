@@ -1,8 +1,4 @@
-"""The published solutions, and what becomes of them with known mistakes in them.
-
-A known mistake is an edit of the published solution. What it gives is computed by running the edited solution, on the
-judge's side alone: nothing of this is there where a submission runs.
-"""
+"""The published solutions, and what becomes of them with known mistakes in them; on the judge's side alone."""
 
 import ast
 import re
@@ -68,22 +64,19 @@ def with_constants(variant: Variant, source: str) -> str:
     return CONSTANT.sub(fill, source).strip() + "\n"
 
 
-def planted(variant: Variant, slugs: Sequence[str]) -> str:
-    """The published solution's cell with known mistakes in it, planted in the first order in which they fit.
-
-    NoEdit if they fit in no order, as where both replace the same place.
-    """
-    return _first_order(variant, slugs, lambda source: _carried_over(variant, source))
+def mutant_source(variant: Variant, mistake_names: Sequence[str]) -> str:
+    """The published solution's cell with known mistakes in the first order in which they fit; NoEdit if in none."""
+    return _first_order(variant, mistake_names, lambda source: _carried_over(variant, source))
 
 
-def _first_order(variant: Variant, slugs: Sequence[str], finished: Callable[[str], str]) -> str:
+def _first_order(variant: Variant, mistake_names: Sequence[str], finished: Callable[[str], str]) -> str:
     """What is made of the published solution with known mistakes in it, in the first order in which that is Python."""
     task, reasons = variant.task, []
-    for order in permutations(slugs):
+    for order in permutations(mistake_names):
         source = with_constants(variant, task.notebook.cells[task.slug])
         try:
-            for slug in order:
-                source = task.mistake(slug).applied_to(source)
+            for mistake_name in order:
+                source = task.mistake(mistake_name).applied_to(source)
             source = finished(source)
             _compiled(source, task.id)
         except ValueError as error:
@@ -92,15 +85,12 @@ def _first_order(variant: Variant, slugs: Sequence[str], finished: Callable[[str
             reasons.append("together they are no Python")
         else:
             return source
-    raise NoEdit(f"{task.id}, {' and '.join(slugs)}: {reasons[0]}")
+    raise NoEdit(f"{task.id}, {' and '.join(mistake_names)}: {reasons[0]}")
 
 
 @_cached
 def with_earlier(variant: Variant, known: tuple[str, ...] = ()) -> str:
-    """The published solution in the published convention, behind the functions of earlier tasks that it calls.
-
-    The mistakes ``known`` are planted in it; NoEdit if they do not fit in together.
-    """
+    """The published solution with some mistakes, uncarried, behind the functions of earlier tasks that it calls."""
     task, source = variant.task, _first_order(variant, known, str)
     beside = task.notebook.beside_task(task.id)
     names = {facts["name"] for facts in beside.facts.get("tasks", {}).values()}
@@ -109,51 +99,43 @@ def with_earlier(variant: Variant, known: tuple[str, ...] = ()) -> str:
     return "\n\n".join([*functions, source])
 
 
-@_cached
-def _names_above(task: Task, source: str) -> dict[str, Any]:
-    return _run(_needed(task.notebook, task.slug, _used(source)))
-
-
-def with_habits(variant: Variant, slugs: tuple[str, ...]) -> Any:
-    """The published function of a task with habits, and known mistakes, in it.
-
-    A ValueError if they do not fit together. There are too many of them for all to be kept.
-    """
-    task, habits = variant.task, [slug for slug in slugs if slug.startswith(HABIT)]
-    source = with_earlier(variant, tuple(slug for slug in slugs if slug not in habits))
+def with_habits(variant: Variant, mistake_names: tuple[str, ...]) -> Any:
+    """The published function of a task with habits, and known mistakes, in it; a ValueError if they do not fit."""
+    task, habits = variant.task, [name for name in mistake_names if name.startswith(HABIT)]
+    source = with_earlier(variant, tuple(name for name in mistake_names if name not in habits))
     if variant.convention is not None:
-        return _made(task, _carried_over(variant, mutations.planted(source, habits, ast.unparse)), {})
-    space = dict(_names_above(task, source))
+        return _made(task, _carried_over(variant, mutations.make_mutant(source, habits, ast.unparse)), {})
+    space = dict(_run(_needed(task.notebook, task.slug, _used(source))))
     try:
         with quiet():
-            code = mutations.planted(source, habits, lambda tree: compile(tree, f"<published {task.id}>", "exec"))
+            code = mutations.make_mutant(source, habits, lambda tree: compile(tree, f"<published {task.id}>", "exec"))
     except SyntaxError:
-        raise NoEdit(f"{task.id}, {' and '.join(slugs)}: together they are no Python") from None
+        raise NoEdit(f"{task.id}, {' and '.join(mistake_names)}: together they are no Python") from None
     exec(code, space)
     return space[task.name]
 
 
 @_cached
-def answer(variant: Variant, slugs: tuple[str, ...] = ()) -> Any:
+def answer(variant: Variant, mistake_names: tuple[str, ...] = ()) -> Any:
     """The published function of a task, with known mistakes planted in it; NoEdit if they do not fit in together."""
-    return _made(variant.task, planted(variant, slugs), {})
+    return _made(variant.task, mutant_source(variant, mistake_names), {})
 
 
 @_cached
-def edited_places(task: Task, slug: str) -> tuple[tuple[int, int], ...]:
+def edited_places(task: Task, mistake_name: str) -> tuple[tuple[int, int], ...]:
     """Where a known mistake changes the published solution: from which letter to which, for each place."""
-    source, places = task.notebook.cells[task.slug], []
-    for old, new in task.mistake(slug).edits:
+    source, positions = task.notebook.cells[task.slug], []
+    for old, new in task.mistake(mistake_name).edits:
         before = len(commonprefix([old, new]))
         after = len(old) - len(commonprefix([old[before:][::-1], new[before:][::-1]]))
-        places += [(match.start() + before, match.start() + after) for match in re.finditer(re.escape(old), source)]
-    return tuple(places)
+        positions += [(match.start() + before, match.start() + after) for match in re.finditer(re.escape(old), source)]
+    return tuple(positions)
 
 
-def fit_together(variant: Variant, slugs: tuple[str, ...]) -> bool:
+def fit_together(variant: Variant, mistake_names: tuple[str, ...]) -> bool:
     """Whether known mistakes can be planted in the published solution together."""
     try:
-        answer(variant, slugs)
+        answer(variant, mistake_names)
     except ValueError:
         return False
     return True
@@ -202,12 +184,12 @@ def _used(source: str) -> frozenset[str]:
 def _needed(notebook: Notebook, name: str, names: frozenset[str]) -> tuple[ast.stmt, ...]:
     """The statements above a cell in its notebook that these names need, in their order: definitions alone."""
     needed = set(names)
-    taken: list[ast.stmt] = []
+    trees: list[ast.stmt] = []
     for statement in reversed(_above(notebook, name)):
         if statement.defines & needed:
-            taken.append(statement.tree)
+            trees.append(statement.tree)
             needed |= statement.uses
-    return tuple(taken[::-1])
+    return tuple(trees[::-1])
 
 
 @cache

@@ -37,11 +37,7 @@ def _clause(ends: Ends) -> str:
 
 
 def at_ends(ranges: Mapping[str, Ends], names: Sequence[str], has_large: bool, cases: Sequence[Case]) -> Iterator[Case]:
-    """The first core question with the numbers of one argument after another at each end of their range.
-
-    A number becomes the end itself. Of arrays and lists all numbers are multiplied, until the largest is the end. If
-    the task ``has_large``, a part "large", large numbers in arrays belong to that.
-    """
+    """The first core question with one argument at, or stretched to, each end of its range."""
     for name, ends in ranges.items():
         at = names.index(name)
         base = next((case for case in cases if _can_be_base(case, at)), None)

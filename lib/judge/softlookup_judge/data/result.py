@@ -42,13 +42,7 @@ SHORT, SHORT_LINES = 400, 8
 
 @dataclass(frozen=True)
 class Way:
-    """A right answer to a task, shown once the task is right.
-
-    Attributes:
-        title: Which one it is.
-        code: Its cell.
-        says: Why it is so, or what sets it apart.
-    """
+    """A right answer to a task, shown once the task is right, and what sets it apart."""
 
     title: str
     code: str
@@ -215,7 +209,7 @@ def panel(result: CheckResult) -> str:
     head, worth = result.headline, ""
     if result.max_points:
         head, worth = result.verdict_line, f' <span class="sl-pts">· {escape(result.points_line)}</span>'
-    names = [f"`{slug.removeprefix(HABIT)}`" for slug in result.diagnosis]
+    names = [f"`{mistake_name.removeprefix(HABIT)}`" for mistake_name in result.diagnosis]
     label = "Mistakes" if len(names) > 1 else "Mistake"
     body = f'<p class="sl-name">{label}: {rich(" and ".join(names))}</p>' * bool(names)
     body += "".join(f"<p>{rich(s)}</p>" for s in result.sentences)
@@ -229,11 +223,11 @@ def panel(result: CheckResult) -> str:
         body += f"<details><summary>what your function was given</summary><pre>{input_text}</pre></details>"
     if result.printed:
         where = f' in case "{result.case}"' * bool(result.case)
-        shown = f"<pre>{escape(result.printed)}</pre>"
+        printed_html = f"<pre>{escape(result.printed)}</pre>"
         if len(result.printed) > SHORT or result.printed.count("\n") > SHORT_LINES:
-            body += f"<details><summary>what your code printed{escape(where)}</summary>{shown}</details>"
+            body += f"<details><summary>what your code printed{escape(where)}</summary>{printed_html}</details>"
         else:
-            body += f"<p>Your code printed{escape(where)}:</p>{shown}"
+            body += f"<p>Your code printed{escape(where)}:</p>{printed_html}"
     if result.ways:
         ways = (f"<p>{rich(way.title)}. {rich(way.says)}</p><pre>{escape(way.code)}</pre>" for way in result.ways)
         body += f"<details><summary>other ways to write it</summary>{''.join(ways)}</details>"

@@ -1,8 +1,4 @@
-"""An answer's source, carried over to another convention: the published solution, one with known mistakes, another way.
-
-The first line gets the arguments in their new order, the body transposes what is given and what is returned. What is
-written stays readable: a course's own source notebooks hold it.
-"""
+"""An answer's source, carried over to another convention in its ``def`` line, its first lines and its returns."""
 
 import ast
 import re
@@ -19,12 +15,7 @@ class NotCarriedOver(ValueError):
 
 
 def carried_over(source: str, name: str, convention: Convention, *, torch: bool) -> str:
-    """The cell that defines a function, with or without nbgrader's marks, under another convention.
-
-    It is changed in its ``def`` line, at the beginning of the function's body and at its ``return`` lines. ``torch``
-    says that the function is given tensors; numpy's arrays otherwise. NotCarriedOver if there is no such function, it
-    calls itself, or it returns something that cannot be reordered; SyntaxError if the source is no Python.
-    """
+    """The cell of a function under another convention, for tensors or arrays; NotCarriedOver if it cannot be."""
     tree = ast.parse(source)
     function = next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name), None)
     if function is None:
@@ -39,7 +30,7 @@ def carried_over(source: str, name: str, convention: Convention, *, torch: bool)
         texts = [source[at.start(arg) : at.end(arg)] for arg in args]
         edits.append((at.start(args[0]), at.end(args[-1]), ", ".join(texts[old] for old in convention.order)))
     if convention.turned:
-        lines = [f"{names[place]} = {_turned(names[place], torch)}" for place in convention.turned]
+        lines = [f"{names[position]} = {_turned(names[position], torch)}" for position in convention.turned]
         edits.append(_beginning(source, function, at, lines))
     if convention.body != Convention().body and isinstance(function.body[0], ast.Expr):
         words = function.body[0].value  # the docstring describes the published layout
@@ -87,9 +78,9 @@ def _beginning(source: str, function: ast.FunctionDef, at: _Places, lines: list[
     body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
     if not body:
         raise NotCarriedOver(f"{function.name} has no body")
-    place = at.start(body[0])
+    start = at.start(body[0])
     indent = " " * body[0].col_offset
-    return place, place, "".join(f"{line}\n{indent}" for line in lines)
+    return start, start, "".join(f"{line}\n{indent}" for line in lines)
 
 
 def _returns(function: ast.FunctionDef) -> Iterator[ast.Return]:
@@ -109,10 +100,10 @@ def _returned(source: str, node: ast.Return, at: _Places, convention: Convention
     assert value is not None
     start, end = at.start(node), at.end(node)
     text = source[at.start(value) : at.end(value)]
-    several = convention.results or any(place > 0 for place in convention.turned_results)
+    several = convention.results or any(position > 0 for position in convention.turned_results)
 
-    def convert(place: int, part: str) -> str:
-        part = _turned(part, torch) if place in convention.turned_results else part
+    def convert(position: int, part: str) -> str:
+        part = _turned(part, torch) if position in convention.turned_results else part
         return part if convention.times == 1 else f"{convention.times} * {part if part.isidentifier() else f'({part})'}"
 
     if isinstance(value, ast.Tuple):
@@ -126,8 +117,8 @@ def _returned(source: str, node: ast.Return, at: _Places, convention: Convention
         before = source[:start].rsplit("\n", 1)[-1]
         if before.strip() or not several:
             raise NotCarriedOver("several results are returned by a line that does not name them")
-        parts = [f"result_{place + 1}" for place in range(count)]
+        parts = [f"result_{position + 1}" for position in range(count)]
         order = convention.results or range(count)
-        made = ", ".join(convert(old, parts[old]) for old in order)
-        return start, end, f"{', '.join(parts)} = {text}\n{before}return {made}"
+        returned_text = ", ".join(convert(old, parts[old]) for old in order)
+        return start, end, f"{', '.join(parts)} = {text}\n{before}return {returned_text}"
     return start, end, f"return {convert(0, text)}"

@@ -65,12 +65,7 @@ Property = Callable[[Case, Arrays], str | None]
 
 @dataclass(frozen=True)
 class Prepared:
-    """What judges a task where neither its oracle nor its solution is.
-
-    Attributes:
-        questions: The questions of a check at home (``judge.TaskQuestions``), by the variant's number.
-        formula: What to compute, in one line; empty if there is none.
-    """
+    """What judges a task where neither its oracle nor its solution is: questions by variant, and the formula or ""."""
 
     questions: Mapping[int, Any]
     formula: str

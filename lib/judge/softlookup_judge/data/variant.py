@@ -10,7 +10,7 @@ from typing import Any
 from softlookup_inside.asking.case import Case
 from softlookup_judge.data.conventions import Convention
 from softlookup_judge.data.task import Property, Task
-from softlookup_judge.data.words import named
+from softlookup_judge.data.words import quoted_name
 
 
 class Expression(str):
@@ -22,18 +22,7 @@ class Expression(str):
 
 @dataclass(frozen=True)
 class Variant:
-    """One variant of a task: what a check asks for, with the constants and the convention of a student's notebook.
-
-    Attributes:
-        task: The task.
-        number: Which of its variants; number 0 is the public one.
-        constants: The constants by name.
-        convention: How the function differs from the published one; None where it does not.
-        parameters: What a student's function is given, in its order: without the constants.
-        returns: Names of the results, in the order in which they are returned.
-        properties: What every answer must fulfil.
-        cells: Sentences on cells of the published result, where it has its places under this convention, too.
-    """
+    """One variant of a task (0 is the public one): what a check asks for, with its constants and convention."""
 
     task: Task
     number: int = 0
@@ -45,30 +34,27 @@ class Variant:
     cells: Mapping[tuple[int, ...], str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        task, every, number = self.task, self.task.conventions, self.number
-        convention = every[number] if number < len(every) else None
-        right = convention or Convention()
+        task, every, index = self.task, self.task.conventions, self.number
+        convention = every[index] if index < len(every) else None
+        effective = convention or Convention()
         declared = list(task.parameters.items())
-        moved = [declared[old] for old in right.order] + declared[len(right.order) :]
-        is_turned = bool(right.turned_results)
+        moved = [declared[old] for old in effective.order] + declared[len(effective.order) :]
+        is_turned = bool(effective.turned_results)
         facts = {
-            "constants": task.variants[number],
+            "constants": task.variants[index],
             "convention": convention,
             "parameters": dict(moved),
-            "returns": tuple(task.returns[old] for old in right.results) or task.returns,
+            "returns": tuple(task.returns[old] for old in effective.results) or task.returns,
             "properties": () if is_turned else tuple(_under(convention, prop) for prop in task.properties),
-            "cells": {} if is_turned or right.results else task.cells,
+            "cells": {} if is_turned or effective.results else task.cells,
         }
         for name, value in facts.items():
             object.__setattr__(self, name, value)
 
     @cached_property
     def others(self) -> tuple["Variant", ...]:
-        """The variants whose right answers are looked for in a wrong one.
-
-        Under the published convention these are the ones with other constants; else all, the published one first.
-        """
-        every = [variant_of(self.task, number) for number in range(len(self.task.variants)) if number != self.number]
+        """The variants whose right answers are looked for in a wrong one, the published convention's first."""
+        every = [variant_of(self.task, index) for index in range(len(self.task.variants)) if index != self.number]
         return tuple(other for other in every if self.convention is not None or other.convention is None)
 
     @cached_property
@@ -77,23 +63,17 @@ class Variant:
         return inspect.Signature(list(self.parameters.values()))
 
     def input_names(self, case: Case) -> list[str]:
-        """What a question's inputs are called: the oracle's names, which are those of the published function.
-
-        For a layer they are the names of its sizes, its parameters, and what it is called with.
-        """
+        """What inputs are called: the oracle's names; for a layer those of sizes, parameters and its call."""
         names = list(self.parameters)
         if case.parameters:
             names = [*names[: case.sizes], *case.parameters, *self.task.called_with]
         elif len(names) < len(case.args):
-            *names, rest = names
-            names += [f"{rest}[{i}]" for i in range(len(case.args) - len(names))]
+            *names, last_name = names
+            names += [f"{last_name}[{i}]" for i in range(len(case.args) - len(names))]
         return names[: len(case.args)]
 
     def result_names(self, case: Case) -> tuple[str, ...]:
-        """What a question's results are called: the task's names, or those of the inputs whose gradients are asked for.
-
-        Of a parallel program all but the last name, which is the traffic's, come once for each rank.
-        """
+        """What results are called: the task's names, gradients of inputs, or each rank's and then the traffic."""
         if case.world:
             *names, traffic = self.returns
             return (*(f"{name} of rank {rank}" for rank in range(case.world) for name in names), traffic)
@@ -118,11 +98,11 @@ class Variant:
             if len(task.returns) == 1:
                 sentences.append("Return the result with its last two axes exchanged.")
             else:
-                which = _listed([named(task.returns[at]) for at in convention.turned_results])
+                which = _listed([quoted_name(task.returns[at]) for at in convention.turned_results])
                 its = "its" if len(convention.turned_results) == 1 else "their"
                 sentences.append(f"Return {which} with {its} last two axes exchanged.")
         if convention.results:
-            order = ", ".join(named(task.returns[old]) for old in convention.results)
+            order = ", ".join(quoted_name(task.returns[old]) for old in convention.results)
             sentences.append(f"Return the results in this order: {order}.")
         if convention.times != 1:
             each = "each number" if len(task.returns) > 1 else "the number"
@@ -138,19 +118,19 @@ def _under(convention: Convention | None, prop: Property) -> Property:
     return lambda case, arrays: prop(convention.plain(case), convention.read(arrays))
 
 
-def variant_at(task: Task, number: Any) -> Variant | None:
+def variant_at(task: Task, index: Any) -> Variant | None:
     """The variant that somebody asks for by a number; None if there is no such variant."""
     try:
-        at = operator.index(number)
+        at = operator.index(index)
     except TypeError:
         return None
     return variant_of(task, at) if 0 <= at < len(task.variants) else None
 
 
 @lru_cache(maxsize=4096)
-def variant_of(task: Task, number: int = 0) -> Variant:
+def variant_of(task: Task, index: int = 0) -> Variant:
     """A variant of a task, made once."""
-    return Variant(task, number)
+    return Variant(task, index)
 
 
 def _listed(words: Sequence[str]) -> str:

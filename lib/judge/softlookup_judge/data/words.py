@@ -8,7 +8,7 @@ from softlookup_judge.data.compare import Asked, Difference, same
 from softlookup_judge.data.limits import excess_in_words
 
 
-def number(value: float) -> str:
+def number_text(value: float) -> str:
     """A number with six significant digits, as short as it goes."""
     value = float(value)
     if np.isnan(value):
@@ -26,7 +26,7 @@ def shape(array: np.ndarray) -> str:
 _PREPOSITIONS = {"by", "for", "from", "in", "of", "to", "with", "without"}
 
 
-def named(result: str) -> str:
+def quoted_name(result: str) -> str:
     """The name of a result as it stands in a sentence: as code where it begins with a preposition, as "with zeros"."""
     return f"`{result}`" if result.split()[0] in _PREPOSITIONS else result
 
@@ -39,7 +39,7 @@ def which(difference: Difference, names: tuple[str, ...]) -> str:
 
 def name_of(difference: Difference, names: tuple[str, ...]) -> str:
     """The name of the result that a difference is in, empty where the task has one only."""
-    return named(names[difference.result]) if len(names) > 1 and difference.result < len(names) else ""
+    return quoted_name(names[difference.result]) if len(names) > 1 and difference.result < len(names) else ""
 
 
 _NAN_IN_KERNELS = (
@@ -48,7 +48,9 @@ _NAN_IN_KERNELS = (
 )
 
 
-def described(case: Case, difference: Difference, names: tuple[str, ...], reveals: bool, rounds: Asked = ()) -> str:
+def difference_text(
+    case: Case, difference: Difference, names: tuple[str, ...], reveals: bool, rounds: Asked = ()
+) -> str:
     """Where an answer first differs from the right one: got, tolerance, and what is wanted if it may be revealed."""
     prefix = f'Case "{case.label}"'
     if difference.kind == "text":
@@ -82,13 +84,13 @@ def _what_to_take(case: Case, difference: Difference, rounds: Asked) -> str:
     """The end of a sentence on an axis too many in front: what is right along it in every question that has it."""
     at = difference.result
     pairs = [
-        (other, answer.arrays[at], right[at])
-        for other, answer, right in rounds
+        (other, answer.arrays[at], expected[at])
+        for other, answer, expected in rounds
         if answer.arrays is not None and (other.gradients, other.world) == (case.gradients, case.world)
     ]
-    longer = [(other, got, right) for other, got, right in pairs if got.ndim and got.shape[1:] == right.shape]
+    longer = [(other, got, expected) for other, got, expected in pairs if got.ndim and got.shape[1:] == expected.shape]
     is_single = all(len(got) == 1 for _, got, _ in longer)
-    if not case.world and all(len(got) and same((got[0],), (right,), other) for other, got, right in longer):
+    if not case.world and all(len(got) and same((got[0],), (expected,), other) for other, got, expected in longer):
         return ": take `[0]`." if is_single else ": did you return several results? The first of them is right."
     if not difference.expected.ndim:
         return ": one number is asked for."
@@ -112,7 +114,7 @@ def _pair(got: float, expected: float) -> tuple[str, str]:
     if _are_whole(got, expected):
         return f"{got:,.0f}", f"{expected:,.0f}"
     for digits in (6, 10, 17):
-        pair = tuple(number(v) if not np.isfinite(v) else f"{float(v):.{digits}g}" for v in (got, expected))
+        pair = tuple(number_text(v) if not np.isfinite(v) else f"{float(v):.{digits}g}" for v in (got, expected))
         if pair[0] != pair[1]:
             break
     return pair[0], pair[1]
@@ -143,7 +145,7 @@ def rows_sum_to_one(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:
         return None
     index = tuple(int(i) for i in np.argwhere(bad)[0])
     row = f"Row {list(index)}" if index else "The row"
-    return f"{row} of your weights sums to {number(sums[index])}; a row of weights sums to 1."
+    return f"{row} of your weights sums to {number_text(sums[index])}; a row of weights sums to 1."
 
 
 def masked_cells_are_zero(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:
@@ -152,11 +154,11 @@ def masked_cells_are_zero(case: Case, arrays: tuple[np.ndarray, ...]) -> str | N
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
         return None
     try:
-        seen = np.broadcast_to(mask, arrays[0].shape)
+        visible = np.broadcast_to(mask, arrays[0].shape)
     except ValueError:
         return None
-    bad = ~seen & (arrays[0] != 0)
+    bad = ~visible & (arrays[0] != 0)
     if not bad.any():
         return None
     index = tuple(int(i) for i in np.argwhere(bad)[0])
-    return f"Cell {list(index)} is masked and has the weight {number(arrays[0][index])}: it must be 0."
+    return f"Cell {list(index)} is masked and has the weight {number_text(arrays[0][index])}: it must be 0."

@@ -33,11 +33,7 @@ _WIDE = 100
 
 
 def work_through(variant: Variant, case: Case) -> Iterator[str]:
-    """Run the published solution on a question and note the values that it names.
-
-    As lines of text: inputs, values on the way in the order in which they were computed, and results, in words. No line
-    of the solution is among them.
-    """
+    """Run the published solution on a question: inputs, values that it names, and results, as lines of text."""
     inputs, values = inputs_for(case), list[tuple[str, str]]()
     most = 0 if len(inputs) > MOST_INPUTS else SMALL if len(inputs) > 6 else LARGE
     arguments = [(name, in_words(value, most)) for name, value in zip(variant.input_names(case), inputs, strict=True)]
@@ -64,18 +60,18 @@ def work_through(variant: Variant, case: Case) -> Iterator[str]:
 def _values_of(file: str) -> Iterator[list[tuple[str, Any]]]:
     """Note each value that the first function called from a file gives a name to."""
     named_values: list[tuple[str, Any]] = []
-    seen: dict[str, Any] = {}
+    last_values: dict[str, Any] = {}
     first: list[FrameType] = []
 
-    def look(frame: FrameType) -> None:
+    def inspect_frame(frame: FrameType) -> None:
         for name, value in frame.f_locals.items():
-            if name in _HIDDEN or callable(value) or (name in seen and _alike(seen[name], value)):
+            if name in _HIDDEN or callable(value) or (name in last_values and _alike(last_values[name], value)):
                 continue
-            seen[name] = snapshot = _copy(value)
+            last_values[name] = snapshot = _copy(value)
             named_values.append((name, snapshot))
 
     def step(frame: FrameType, event: str, arg: Any) -> Any:
-        look(frame)
+        inspect_frame(frame)
         if len(named_values) <= MOST_LOOKED_AT:
             return step
         sys.settrace(None)  # a long loop is not followed to its end
@@ -87,7 +83,7 @@ def _values_of(file: str) -> Iterator[list[tuple[str, Any]]]:
         if first or code.co_filename != file or code.co_name == "__init__" or code.co_name.startswith("<"):
             return None
         first.append(frame)
-        seen.update({name: _copy(value) for name, value in frame.f_locals.items()})
+        last_values.update({name: _copy(value) for name, value in frame.f_locals.items()})
         return step
 
     before = sys.gettrace()

@@ -1,8 +1,4 @@
-"""Help in steps, at home: a nudge, the formula, a worked example, one solution. What was asked for is kept.
-
-How often a task failed and how much of its help was shown is known for as long as the kernel runs. Each verdict and
-each step carries it in its record, so that it stays in the saved notebook.
-"""
+"""Help in steps, at home: a nudge, the formula, a worked example, one solution; verdicts carry what was asked for."""
 
 import os
 from collections.abc import Iterator
@@ -49,31 +45,21 @@ _NUDGE_TIME_S = 5.0
 
 @dataclass
 class Attempts:
-    """What happened with one task since the kernel was started.
-
-    Attributes:
-        student: The last answer that was checked, None before the first check.
-        number: Which variant it was asked for.
-        failures: How many checks were not passed.
-        passed: Whether the last one was.
-        steps: How many steps of help were shown.
-        shown: Which question the worked example is to be about, None before a check has failed.
-        warned: Whether it was said that the solution comes next.
-    """
+    """What happened with one task since the kernel was started; ``question`` is the worked example's."""
 
     student: Student | None = None
-    number: int = 0
+    variant_number: int = 0
     failures: int = 0
     passed: bool = False
     steps: int = 0
-    shown: int | None = None
+    question: int | None = None
     warned: bool = False
 
 
 def last_step(task: Task) -> int:
     """How many of the steps there are: those that the course allows, and where no solution is here, two at most."""
-    named = os.environ.get(SETTING, "")
-    most = HELP_STEPS.index(named) + 1 if named in HELP_STEPS else 0 if named == "none" else len(HELP_STEPS)
+    setting = os.environ.get(SETTING, "")
+    most = HELP_STEPS.index(setting) + 1 if setting in HELP_STEPS else 0 if setting == "none" else len(HELP_STEPS)
     if task.prepared is None:
         return most
     return min(most, 2 if task.prepared.formula else 1)
@@ -81,16 +67,7 @@ def last_step(task: Task) -> int:
 
 @dataclass(frozen=True)
 class Hint:
-    """A step of help. It shows itself in a notebook; in a terminal ``print(hint(...))`` does.
-
-    Attributes:
-        task_id: The task, "04.scale".
-        step: How many steps of help were shown by now, of the four that there are.
-        title: What this step is.
-        paragraphs: Sentences; what is code or numbers begins with a line break.
-        then: What another call will show.
-        reading: The section to read, relative to the book's first page; empty where there is none to name.
-    """
+    """A step of help, which shows itself in a notebook; paragraphs that begin with a line break are code or numbers."""
 
     task_id: str
     step: int
@@ -123,14 +100,14 @@ class Hint:
             body += f'<p class="sl-pts">{rich(self.then)}</p>'
         head = f'<p class="sl-head">{escape(self.title)} <span class="sl-pts">· {escape(self.task_id)}</span></p>'
         html = f'<div class="sl-check sl-help" role="status"><style>{STYLE}</style>{head}{body}</div>'
-        record = {"task": self.task_id, "help": self.step}
-        return {"text/plain": self.text(), "text/html": html, HELP_MIME: record}
+        help_record = {"task": self.task_id, "help": self.step}
+        return {"text/plain": self.text(), "text/html": html, HELP_MIME: help_record}
 
 
 def take_note(attempts: Attempts, variant: Variant, student: Student, result: CheckResult) -> CheckResult:
     """Take note of a verdict, and add to it what it brings: a nudge after failures, other ways once it is right."""
     task = variant.task
-    attempts.student, attempts.number, attempts.passed = student, variant.number, result.verdict == "pass"
+    attempts.student, attempts.variant_number, attempts.passed = student, variant.number, result.verdict == "pass"
     attempts.steps = max(attempts.steps, _steps_outside(task))
     result = replace(result, help=attempts.steps)
     if attempts.passed:
@@ -138,7 +115,7 @@ def take_note(attempts: Attempts, variant: Variant, student: Student, result: Ch
     if result.verdict not in ("partial", "wrong", "error") or SHORTCUT in result.diagnosis:
         return result
     attempts.failures += 1
-    attempts.shown = result.question
+    attempts.question = result.question
     if attempts.failures < NUDGE_AFTER or last_step(task) == 0:
         return result
     sentences, more = _nudge(variant, attempts), f'`hint("{task.id}")` gives more help.'
@@ -148,7 +125,7 @@ def take_note(attempts: Attempts, variant: Variant, student: Student, result: Ch
 def next_step(attempts: Attempts, variant: Variant) -> Hint:
     """The next step of help on a task; once it is right, the other ways to write it."""
     task = variant.task
-    attempts.number = variant.number
+    attempts.variant_number = variant.number
     attempts.steps = max(attempts.steps, _steps_outside(task))
     most = last_step(task)
     if attempts.passed and most == len(HELP_STEPS):
@@ -167,22 +144,18 @@ def next_step(attempts: Attempts, variant: Variant) -> Hint:
     return _give(step, variant, attempts, then)
 
 
-def step_for_command(attempts: Attempts, variant: Variant, shown: HelpOnTask, again: bool) -> Hint:
-    """The next step of help on the command line: one step for each answer, and no solution.
-
-    ``again`` says that the last step was about this very answer: then it is given once more, and no other. For a right
-    answer, and where the course gives no help, the step says so.
-    """
+def step_for_command(attempts: Attempts, variant: Variant, previous_help: HelpOnTask, again: bool) -> Hint:
+    """The next step on the command line: one for each answer, the same ``again`` for the same one, and no solution."""
     task = variant.task
     if attempts.passed:
         sentence = f'This task is right. `hint("{task.id}")` in the notebook shows other ways to write it.'
-        return Hint(task.id, shown.steps, "No help is needed", (sentence,))
+        return Hint(task.id, previous_help.steps, "No help is needed", (sentence,))
     most = min(last_step(task), COMMAND_STEPS)
     if most == 0:
         return _no_help(task)
-    attempts.steps = max(shown.steps - again, 0)
+    attempts.steps = max(previous_help.steps - again, 0)
     step = HELP_STEPS[min(max(attempts.steps, 0 if attempts.failures == 1 else 1), most - 1)]
-    attempts.steps = max(attempts.steps, shown.steps)
+    attempts.steps = max(attempts.steps, previous_help.steps)
     then = f"After the next try, `softlookup hint {task.id}` gives {{}}."
     if HELP_STEPS.index(step) + 1 >= most:
         then = f'A solution is shown in the notebook alone, by `hint("{task.id}")` in a cell of your own.'
@@ -196,10 +169,10 @@ def _no_help(task: Task) -> Hint:
 
 def _give(step: str, variant: Variant, attempts: Attempts, then: str) -> Hint:
     """Give a step; in ``then`` a pair of braces stands for the one that follows it."""
-    task, number = variant.task, HELP_STEPS.index(step) + 1
-    attempts.steps = max(attempts.steps, number)
-    following = {1: "the formula", 2: "a worked example", 3: "one solution"}.get(number, "")
-    paragraphs = tuple(_GIVES[step](variant, attempts))
+    task, step_number = variant.task, HELP_STEPS.index(step) + 1
+    attempts.steps = max(attempts.steps, step_number)
+    following = {1: "the formula", 2: "a worked example", 3: "one solution"}.get(step_number, "")
+    paragraphs = tuple(_paragraphs(step, variant, attempts))
     return Hint(task.id, attempts.steps, TITLES[step], paragraphs, then.format(following), task.book_url)
 
 
@@ -208,16 +181,21 @@ def _steps_outside(task: Task) -> int:
     return read_kept(Path()).tasks.get(task.id, TaskKept()).help.steps
 
 
-def _give_nudge(variant: Variant, attempts: Attempts) -> Iterator[str]:
-    yield _nudge(variant, attempts) or "Nothing can be seen of this answer beyond what its verdict says."
-
-
-def _give_formula(variant: Variant, attempts: Attempts) -> Iterator[str]:
+def _paragraphs(step: str, variant: Variant, attempts: Attempts) -> Iterator[str]:
     task = variant.task
-    yield "\n" + (task.prepared.formula if task.prepared else task.notebook.help_texts(task.id).formula)
+    match step:
+        case "nudge":
+            yield _nudge(variant, attempts) or "Nothing can be seen of this answer beyond what its verdict says."
+        case "formula":
+            yield "\n" + (task.prepared.formula if task.prepared else task.notebook.help_texts(task.id).formula)
+        case "example":
+            yield from _example(variant, attempts)
+        case "solution":
+            yield "\n" + solution(variant)
+            yield task.notebook.help_texts(task.id).explained
 
 
-def _give_example(variant: Variant, attempts: Attempts) -> Iterator[str]:
+def _example(variant: Variant, attempts: Attempts) -> Iterator[str]:
     """A question worked through: the one that failed; another variant's where the values are the whole answer."""
     task = variant.task
     if not task.reveals:
@@ -228,20 +206,12 @@ def _give_example(variant: Variant, attempts: Attempts) -> Iterator[str]:
         variant = variant_of(task, others[0])
         yield "The same task with other numbers than yours:"
     questions = questions_at_home(variant)
-    number = attempts.shown if attempts.shown is not None and task.reveals else 0
-    case = questions.cases[number if number < len(questions.cases) else 0]
+    index = attempts.question if attempts.question is not None and task.reveals else 0
+    case = questions.cases[index if index < len(questions.cases) else 0]
     if case.gradients:
         case = min((other for other in questions.cases if not other.gradients), key=size, default=case)
     yield "\n" + "\n".join(work_through(variant, case))
     yield "The values on the way have the names that the published solution gives them; yours may have others."
-
-
-def _give_solution(variant: Variant, attempts: Attempts) -> Iterator[str]:
-    yield "\n" + solution(variant)
-    yield variant.task.notebook.help_texts(variant.task.id).explained
-
-
-_GIVES = {"nudge": _give_nudge, "formula": _give_formula, "example": _give_example, "solution": _give_solution}
 
 
 def _nudge(variant: Variant, attempts: Attempts) -> str:
@@ -255,7 +225,7 @@ def _nudge(variant: Variant, attempts: Attempts) -> str:
     except TimeIsUp:
         return ""
     at = smallest_failed(rounds)
-    attempts.shown = attempts.shown if at is None or at >= len(questions.cases) else at
+    attempts.question = attempts.question if at is None or at >= len(questions.cases) else at
     return nudge(variant, rounds)
 
 

@@ -1,9 +1,4 @@
-"""What commands know of a student's tasks, in one file beside the notebook, which is where its kernel runs.
-
-A notebook's outputs keep what was found inside it; ``softlookup check``, ``hint`` and ``quiz`` leave a notebook as it
-is, and keep here what they find. The file is the student's, as the notebook is: whoever deletes it has asked for
-nothing, and whatever it claims is taken as far as a notebook's outputs are.
-"""
+"""What commands know of a student's tasks, in one file beside the notebook, believed as its outputs are."""
 
 import json
 import math
@@ -18,9 +13,6 @@ from softlookup_judge.data.result import HELP_STEPS
 KEPT_FILE = ".softlookup.json"
 """The file's name; it belongs to all notebooks of its folder."""
 
-OLDER_FILE = ".softlookup_help.json"
-"""The file of earlier versions, which held help alone: it is read as long as it is there."""
-
 FORMAT = "softlookup-kept-1"
 
 JUDGED = ("pass", "partial", "wrong", "error", "timeout")
@@ -32,12 +24,7 @@ _MOST_BYTES = 1_000_000
 
 @dataclass(frozen=True)
 class HelpOnTask:
-    """How far the help on one task went.
-
-    Attributes:
-        steps: How many steps were shown.
-        answer: A hash of the answer that the last one was about.
-    """
+    """How many steps of help on a task were shown, and a hash of the answer that the last one was about."""
 
     steps: int = 0
     answer: str = ""
@@ -45,16 +32,7 @@ class HelpOnTask:
 
 @dataclass(frozen=True)
 class Judged:
-    """The last verdict of a command on one task.
-
-    Attributes:
-        verdict: One of ``JUDGED``.
-        points: What was earned.
-        max: What could be earned.
-        diagnosis: Names of the known mistakes that the answer equals.
-        answer: The hash of the answer's cell (``text_hash``), as verdicts in notebooks carry it.
-        when: When it was judged.
-    """
+    """The last verdict of a command on one task, with the hash of the answer's cell (``text_hash``)."""
 
     verdict: str
     points: float
@@ -66,13 +44,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class TaskKept:
-    """What is known of one task.
-
-    Attributes:
-        judged: The last verdict, None where there is none.
-        help: How far the help went.
-        questions: The questions on the student's own answer that were answered: by the question's key, whether right.
-    """
+    """The last verdict on a task, its help, and by key whether questions on the answer were answered rightly."""
 
     judged: Judged | None = None
     help: HelpOnTask = HelpOnTask()
@@ -80,12 +52,7 @@ class TaskKept:
 
 
 class Kept(NamedTuple):
-    """What stands beside a notebook.
-
-    Attributes:
-        tasks: What is known, by task.
-        damaged: Whether there is a file that cannot be read.
-    """
+    """What stands beside a notebook, by task, and whether there is a file that cannot be read."""
 
     tasks: dict[str, TaskKept]
     damaged: bool = False
@@ -96,10 +63,6 @@ def read_kept(folder: Path) -> Kept:
     content, damaged = _content(folder / KEPT_FILE)
     lines = _of(content.get("tasks"), dict)
     tasks = {str(task): _task(_of(line, dict)) for task, line in lines.items()}
-    for task, line in _content(folder / OLDER_FILE)[0].items():
-        known, older = tasks.get(task, TaskKept()), _help(line)
-        if older.steps > known.help.steps:
-            tasks[task] = TaskKept(known.judged, older, known.questions)
     tasks = {task: known for task, known in tasks.items() if known != TaskKept()}
     return Kept(tasks, damaged or bool(content) and content.get("format") != FORMAT)
 
@@ -111,8 +74,8 @@ def kept_lines(tasks: Mapping[str, TaskKept]) -> str:
         task: {name: value for name, value in asdict(known).items() if value != nothing[name]}
         for task, known in sorted(tasks.items())
     }
-    record = {"format": FORMAT, "tasks": lines}
-    return json.dumps(record, indent=1, default=lambda when: when.isoformat(timespec="seconds")) + "\n"
+    content = {"format": FORMAT, "tasks": lines}
+    return json.dumps(content, indent=1, default=lambda when: when.isoformat(timespec="seconds")) + "\n"
 
 
 def _content(path: Path) -> tuple[dict[str, Any], bool]:
@@ -129,7 +92,9 @@ def _content(path: Path) -> tuple[dict[str, Any], bool]:
 
 
 def _task(line: dict[str, Any]) -> TaskKept:
-    questions = {str(key): right for key, right in _of(line.get("questions"), dict).items() if isinstance(right, bool)}
+    questions = {
+        str(key): is_right for key, is_right in _of(line.get("questions"), dict).items() if isinstance(is_right, bool)
+    }
     return TaskKept(_judged(_of(line.get("judged"), dict)), _help(line.get("help")), questions)
 
 
@@ -156,6 +121,6 @@ def _is_amount(value: Any) -> bool:
     return type(value) in (int, float) and math.isfinite(value) and value >= 0
 
 
-def _of(value: Any, kind: type) -> Any:
+def _of(value: Any, expected_type: type) -> Any:
     """The value if it is of that kind, else an empty one."""
-    return value if isinstance(value, kind) else kind()
+    return value if isinstance(value, expected_type) else expected_type()

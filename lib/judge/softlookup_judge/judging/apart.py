@@ -1,8 +1,4 @@
-"""Parallel programs in grading: what ranks know of each other comes by messages alone.
-
-Worlds are asked in a process of the submission that ends before each rank is asked by itself, in a process in which no
-other rank ever was. Beside each world a decoy is asked: another world, in which one rank has the same inputs.
-"""
+"""Parallel programs in grading: ranks are asked again in processes of their own, and beside each world a decoy is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,14 +21,7 @@ DECOY = "decoy"
 
 @dataclass(frozen=True)
 class _World:
-    """What came of a world, to be confirmed rank by rank.
-
-    Attributes:
-        index: The position of its question.
-        case: What was asked.
-        outcome: What the ranks did.
-        ranks: Which of them are asked by themselves.
-    """
+    """What came of a world, and which of its ranks are asked by themselves; ``index`` is its question's."""
 
     index: int
     case: Case
@@ -41,15 +30,7 @@ class _World:
 
 
 class WorldsApart:
-    """The questions to whole worlds of one task, as they are put to new processes of a submission.
-
-    First a process is asked whole worlds (``ask_worlds``). When nothing of it is alive, for each rank a new one is
-    asked what that rank does (``ask_rank``): it has to do the same, to the byte.
-
-    Attributes:
-        answers: The answers to the questions and, at the end, to the first one once more; as far as the first blank
-            one of the core. Right ones are those of ranks that know of each other by messages alone.
-    """
+    """The questions to whole worlds of one task: a process is asked worlds, and then a new one what each rank does."""
 
     def __init__(self, questions: Sequence[tuple[Case, Arrays]], count: int) -> None:
         self.answers: list[Answer] = []
@@ -134,10 +115,7 @@ def _with_excess(answer: Answer, decoy: Answer) -> Answer:
 
 
 def decoy_of(case: Case, rank: int, rng: np.random.Generator) -> Case | None:
-    """A world in which one rank has the inputs that it has in another, and all other ranks have different ones.
-
-    Those are drawn: numbers of the same kind and range. None where no rank has inputs that can be changed.
-    """
+    """A world in which one rank has the inputs of another world, and the others shuffled ones; None if none change."""
     args = tuple(
         [entry if at == rank else _changed(entry, rng) for at, entry in enumerate(arg)]
         if isinstance(arg, list)

@@ -1,8 +1,4 @@
-"""Calls of lent functions: whether the student's own function would have given the same.
-
-A sound function stands in for a student's own so that a slip is paid for once. It accounts for a better answer only
-where it gave something else than the student's own function gives on the same arguments.
-"""
+"""Calls of stand-ins: whether the student's own function would have given the same."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -21,31 +17,19 @@ from softlookup_judge.judging.oracle import results_of
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a lent function.
-
-    Attributes:
-        variant: The task whose function was lent, as it was asked for.
-        args: What it was given: plain values and numpy arrays.
-        named: The same, by name.
-        result: What it gave; gradients of the arguments (None for what has none) where ``upstream`` is there.
-        upstream: The gradient of a loss with respect to the result, where its gradients were asked for.
-    """
+    """A call of a stand-in, with plain values and arrays; its result, or gradients where ``upstream`` is there."""
 
     variant: Variant
     args: Sequence[Any]
     result: Any
-    named: Mapping[str, Any] = field(default_factory=dict)
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
     upstream: np.ndarray | None = None
 
     def question(self, frame: str) -> tuple[Case, Arrays] | None:
-        """The question that asks the student's own function for the same, and what the lent one gave.
-
-        None where the arguments make no question, as where one of them is missing. ``frame`` is what arrays come in
-        where the lent function was called.
-        """
+        """The question that asks the student's own function for the same, and the result; None where there is none."""
         task = self.variant.task
         order = list(self.variant.parameters)[len(self.args) :]
-        args = (*self.args, *(self.named[name] for name in order if name in self.named))
+        args = (*self.args, *(self.kwargs[name] for name in order if name in self.kwargs))
         plain_args = tuple(plain(arg) for arg in args)
         case = Case("", plain_args, frame="text" if task.frame == "text" else frame)
         if task.layer is not None:
@@ -67,11 +51,12 @@ def plain(value: Any) -> Any:
     return np.array(value) if isinstance(value, np.ndarray) else copy.deepcopy(value)
 
 
-def differs(case: Case, answer: Answer, lent: Arrays) -> bool:
+def differs(case: Case, answer: Answer, reference_results: Arrays) -> bool:
     """Whether the student's own function gave something else than the lent one, or lost the dtype that it kept."""
-    if answer.arrays is None or not same(answer.arrays, lent, case):
+    if answer.arrays is None or not same(answer.arrays, reference_results, case):
         return True
     floats = {array.dtype for array in inputs_of(case) if array.dtype.kind == "f"}
     return any(
-        right.dtype in floats and got.dtype not in floats for got, right in zip(answer.arrays, lent, strict=True)
+        expected.dtype in floats and got.dtype not in floats
+        for got, expected in zip(answer.arrays, reference_results, strict=True)
     )

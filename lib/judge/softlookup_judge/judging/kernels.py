@@ -1,8 +1,4 @@
-"""Kernels as answers: what a student's code is told of a question, and what the judge makes of the record it gives.
-
-The code beside a question sees shapes and dtypes alone. It is recorded several times, and has to do the same each
-time. Values and traffic are computed here, from its record.
-"""
+"""Kernels as answers: their code sees shapes and dtypes alone; values and traffic are computed from its record."""
 
 import math
 import zlib
@@ -47,20 +43,16 @@ UNSTEADY = (
 def answers_of_kernel(
     variant: Variant, student: Student, cases: Sequence[Case], rights: Sequence[Arrays] = ()
 ) -> Iterator[Answer]:
-    """What a kernel gives for some questions, each of which is asked several times, in rounds of an order of their own.
-
-    An answer for each question. A kernel whose records of one question are not the same to the byte has none.
-    ``rights`` are there where points depend on it: without points two rounds are enough.
-    """
+    """What a kernel gives for some questions, each recorded several times in changing orders, the same to the byte."""
     orders = np.random.default_rng(zlib.crc32(b"".join(_bytes_of(case) for case in cases)))
     first: dict[Case, Answer] = {}
     answers: list[Answer] = []
     rows = 0
     for at in range(max(2, math.ceil(RECORDINGS / len(cases)))):
-        order = [cases[number] for number in orders.permutation(len(cases))]
+        order = [cases[index] for index in orders.permutation(len(cases))]
         records = list(student.answers([without_numbers(case) for case in order], len(variant.task.returns)))
-        pairs = [(first.setdefault(case, record), record) for case, record in zip(order, records, strict=False)]
-        rows += sum(len(np.atleast_1d(record.arrays[0])) for record in records if record.arrays)
+        pairs = [(first.setdefault(case, answer), answer) for case, answer in zip(order, records, strict=False)]
+        rows += sum(len(np.atleast_1d(answer.arrays[0])) for answer in records if answer.arrays)
         if not all(_is_same(*pair) for pair in pairs):
             return iter([Answer(None, Failure("unsteady", UNSTEADY), first[case].printed) for case in cases])
         if at == 1:
@@ -86,10 +78,7 @@ def _is_same(before: Answer, after: Answer) -> bool:
 
 @lru_cache(maxsize=1024)
 def without_numbers(case: Case) -> Case:
-    """A question as a student's code gets it: a kernel's arrays are there, but hold zeros.
-
-    It is the same one for a whole class, since what is sent to the sandbox is put together once for each question.
-    """
+    """A question as a student's code gets it: a kernel's arrays hold zeros."""
     if not case.grid:
         return case
     zeros = tuple(np.zeros_like(arg) if isinstance(arg, np.ndarray) else arg for arg in case.args)
@@ -108,11 +97,8 @@ def settled(case: Case, answer: Answer, names: Sequence[str]) -> Answer:
         return Answer(None, Failure(error.kind, str(error)), answer.printed)
 
 
-def results(case: Case, record: Arrays, names: Sequence[str] = ()) -> Arrays:
-    """What a kernel writes, and the bytes by which it exceeds its limits.
-
-    LaunchError if it cannot be run to its end.
-    """
+def results(case: Case, recording: Arrays, names: Sequence[str] = ()) -> Arrays:
+    """What a kernel writes, and the bytes by which it exceeds its limits; LaunchError if it cannot be run."""
     from softlookup.tiles.costs import JUDGED_WORK_NS
     from softlookup.tiles.replay import LaunchError, replay
 
@@ -120,12 +106,12 @@ def results(case: Case, record: Arrays, names: Sequence[str] = ()) -> Arrays:
     for at in case.outputs:
         # What is never written must not look right.
         arrays[at].fill(_UNWRITTEN[arrays[at].dtype.kind](arrays[at].dtype))
-    if len(record) != 2:
+    if len(recording) != 2:
         raise LaunchError("record", "this is no record of a kernel")
     names = names or [f"argument {at + 1}" for at in range(len(arrays))]
     programs = math.prod(case.grid)
     traffic = replay(
-        (record[0], record[1]), arrays, names, case.outputs, programs=programs, most_work_ns=JUDGED_WORK_NS
+        (recording[0], recording[1]), arrays, names, case.outputs, programs=programs, most_work_ns=JUDGED_WORK_NS
     )
     if not traffic.written_bytes:
         raise LaunchError("unwritten", "no program stores anything")

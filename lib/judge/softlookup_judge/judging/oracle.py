@@ -18,17 +18,14 @@ from softlookup_judge.judging import kernels, ranks
 from softlookup_judge.mistakes.habits import HABIT
 
 
-def right_answer(variant: Variant, *args: Any, **named: Any) -> Any:
-    """The right answer to arguments that are given as a variant asks for them.
-
-    A tuple where there are several results.
-    """
+def right_answer(variant: Variant, *args: Any, **kwargs: Any) -> Any:
+    """The right answer to arguments that are given as a variant asks for them; a tuple of several results."""
     task, convention = variant.task, variant.convention
     if convention is None:
-        return task.oracle(*args, **named, **variant.constants)
+        return task.oracle(*args, **kwargs, **variant.constants)
     published = list(task.parameters)
     exchanged = {published[at] for at in convention.turned}
-    bound = variant.signature.bind(*args, **named).arguments
+    bound = variant.signature.bind(*args, **kwargs).arguments
     published_args = {name: turned(value) if name in exchanged else value for name, value in bound.items()}
     result = task.oracle(**published_args, **variant.constants)
     many = convention.returned(result if isinstance(result, tuple) else (result,))
@@ -44,10 +41,7 @@ def results_of(result: Any, task: Task) -> Arrays:
 
 
 def expected_results(variant: Variant, case: Case) -> Arrays:
-    """The right answer to a case: floats in float64, whole numbers, booleans and a text's bytes as they are.
-
-    The case's float arrays are taken to float64 first.
-    """
+    """The right answer to a case, computed in float64: whole numbers, booleans and a text's bytes stay as they are."""
     args: list[Any] = []
     for i, arg in enumerate(case.args):
         if isinstance(arg, np.ndarray):
@@ -78,14 +72,11 @@ def expected_results(variant: Variant, case: Case) -> Arrays:
     return tuple(a if a.dtype.kind in exact else a.astype(np.float64) for a in arrays)
 
 
-def mistaken(variant: Variant, slugs: tuple[str, ...], case: Case) -> Arrays | None:
-    """What the published solution gives for a case with some mistakes and habits in it.
-
-    None where such code raises an exception, and where they do not fit in together.
-    """
+def mistaken(variant: Variant, mistake_names: tuple[str, ...], case: Case) -> Arrays | None:
+    """What the published solution gives with mistakes and habits in it; None where it raises, or they do not fit in."""
     try:
-        made = with_habits if any(slug.startswith(HABIT) for slug in slugs) else answer
-        function = made(variant, slugs)
+        make = with_habits if any(mistake_name.startswith(HABIT) for mistake_name in mistake_names) else answer
+        function = make(variant, mistake_names)
     except ValueError:  # they do not fit in together
         return None
     try:

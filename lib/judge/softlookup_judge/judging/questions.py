@@ -21,13 +21,7 @@ HOME_SEED = 4
 
 @dataclass(frozen=True)
 class TaskQuestions:
-    """What one check asks, with the right answers: drawn once, it may serve for a whole class.
-
-    Attributes:
-        cases: The questions, in the order in which they are asked.
-        rights: The right answer to each.
-        mistake_results: What known mistakes give in these cases, as far as it was asked for (see ``diagnose``).
-    """
+    """What one check asks, with the right answers and what known mistakes give: drawn once, for a whole class."""
 
     cases: tuple[Case, ...]
     rights: tuple[Arrays, ...]
@@ -35,10 +29,7 @@ class TaskQuestions:
 
 
 def questions(variant: Variant, seed: int, *, shuffled: bool = False) -> TaskQuestions:
-    """Draw the questions of one check and answer them.
-
-    ``seed`` draws the inputs, and the order if it is ``shuffled``: an answer must not count its calls.
-    """
+    """Draw the questions of one check and answer them; ``shuffled``: an answer must not count its calls."""
     cases = draw(variant, seed)
     if shuffled:
         order = generator(variant, seed, 1).permutation(len(cases))
@@ -74,10 +65,7 @@ def converted(variant: Variant, cases: list[Case]) -> list[Case]:
 
 
 def _spread(variant: Variant, case: Case) -> Case:
-    """A question to a kernel with one more limit: what its busiest program may read and write.
-
-    That is what the published kernel's moves, and an eighth more.
-    """
+    """A question to a kernel with a limit for its busiest program: the published kernel's, and an eighth more."""
     counted = mistaken(variant, (), replace(case, limits=(None, None, None, 0)))
     if counted is None:  # as in a course's own task whose solution is not finished
         return case
@@ -86,16 +74,12 @@ def _spread(variant: Variant, case: Case) -> Case:
 
 def generator(variant: Variant, *seed: int) -> np.random.Generator:
     """What draws a variant's questions: another for each task, variant and seed."""
-    first, *rest = seed
-    return np.random.default_rng([first, zlib.crc32(variant.task.id.encode()), variant.number, *rest])
+    first, *more_seeds = seed
+    return np.random.default_rng([first, zlib.crc32(variant.task.id.encode()), variant.number, *more_seeds])
 
 
 def with_axes_of_one(cases: Sequence[Case]) -> Iterator[Case]:
-    """The first core question with one axis after another cut to length 1, in all inputs that have an axis so long.
-
-    A batch of one, a single token and width 1 are where ``squeeze`` and broadcasting go wrong. Sizes are unequal in a
-    question, so that an axis is known by its length; a number among the arguments that equals it keeps it whole.
-    """
+    """The first core question with one axis after another, known by its length, cut to length 1."""
     valued = (case for case in cases if case.part == CORE and not case.gradients and not case.sizes)
     base = next((case for case in valued if not any(isinstance(a, list | dict | tuple | str) for a in case.args)), None)
     if base is None or base.frame == "text":
@@ -114,10 +98,10 @@ def with_axes_of_one(cases: Sequence[Case]) -> Iterator[Case]:
 def _can_be_asked(variant: Variant, case: Case) -> bool:
     """Whether a question made from another has a right answer: finite, and the published solution gives it, too."""
     try:
-        right = expected_results(variant, case)
+        expected = expected_results(variant, case)
     except Exception:  # the inputs do not fit together any more
         return False
-    if not all(array.size and np.isfinite(array.astype(np.float64)).all() for array in right):
+    if not all(array.size and np.isfinite(array.astype(np.float64)).all() for array in expected):
         return False
     published = mistaken(variant, (), case)
-    return published is not None and is_right(case, Answer(published), right)
+    return published is not None and is_right(case, Answer(published), expected)

@@ -1,8 +1,4 @@
-"""Parallel programs as answers: each rank is asked by itself, again and again until it has all its messages.
-
-In a question to a whole world an argument that is a list holds one entry for each rank; all others are the same for
-all. The results are those of rank 0, of rank 1 and so on; the last one is what the program costs beyond its limits.
-"""
+"""Parallel programs as answers: each rank is asked by itself, again and again until it has all its messages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,10 +27,7 @@ class _RankFailed(Exception):
 
 
 def rank_question(case: Case, rank: int, inbox: Record) -> Case:
-    """The question to one rank, with the messages that it has received so far.
-
-    A list among the arguments that has not one entry for each rank is a ValueError.
-    """
+    """The question to one rank, with the messages that it has received so far."""
     if wrong := [arg for arg in case.args if isinstance(arg, list) and len(arg) != case.world]:
         raise ValueError(f"the case {case.label!r} has {case.world} ranks, and a list of {len(wrong[0])} inputs")
     args = tuple(arg[rank] if isinstance(arg, list) else arg for arg in case.args)
@@ -43,12 +36,7 @@ def rank_question(case: Case, rank: int, inbox: Record) -> Case:
 
 @dataclass(frozen=True)
 class RanksAnswer:
-    """What a student's ranks come to together.
-
-    Attributes:
-        answer: The results of all ranks and what they cost too much, or why there are none.
-        outcome: What each rank did; None where there are no results.
-    """
+    """What a student's ranks come to together, and what each did; no outcome where there are no results."""
 
     answer: Answer
     outcome: "WorldOutcome | None" = None
@@ -86,10 +74,7 @@ def ask_ranks(case: Case, student: Student, count: int) -> RanksAnswer:
 
 
 def results(case: Case, function: Callable[..., Any], count: int) -> Arrays:
-    """What a function of ours gives on all ranks, with ``count`` results each, and what it costs too much.
-
-    WorldError if its messages do not meet. Exceptions of the function pass through.
-    """
+    """What a function of ours gives on all ranks and costs too much; WorldError if its messages do not meet."""
     from softlookup.ranks.world import run
 
     def ask(inboxes: Mapping[int, Record]) -> dict[int, Record]:
@@ -100,10 +85,7 @@ def results(case: Case, function: Callable[..., Any], count: int) -> Arrays:
 
 
 def on_all_ranks(*per_rank: Sequence[np.ndarray]) -> Arrays:
-    """The right results of a program.
-
-    For each result the list of what the ranks return, and no cost beyond its limits.
-    """
+    """The right results of a program, rank by rank, and no cost beyond its limits."""
     return (*(array for of_rank in zip(*per_rank, strict=True) for array in of_rank), RANKS_WITHIN_LIMITS)
 
 
@@ -113,7 +95,7 @@ def _check_offers(case: Case, outcome: "WorldOutcome") -> None:
 
     if set(case.offers) <= set(MESSAGES):
         for rank, (rows, _) in enumerate(outcome.records):
-            names = {NAMES[number] for number in rows[:, 0]}
+            names = {NAMES[name_index] for name_index in rows[:, 0]}
             if others := sorted(names & set(MESSAGES) - set(case.offers)):
                 raise WorldError("record", f"rank {rank} calls {', '.join(others)}, which `dist` does not offer here")
 

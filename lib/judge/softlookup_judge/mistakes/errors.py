@@ -98,10 +98,7 @@ SAYS = {name: sentence for name, (_, sentence) in _HABITS.items()}
 
 
 def habit_of(message: str, where: str) -> str:
-    """The habit behind an exception (its kind and message, and the line that raised it).
-
-    Empty where there may be several.
-    """
+    """The habit behind an exception's message and the line that raised it; empty where there may be several."""
     text = f"{message} {where}"
     return next((name for name, (pattern, _) in _HABITS.items() if re.search(pattern, text)), "")
 
@@ -114,12 +111,7 @@ def meaning(message: str, where: str) -> str:
 
 
 def whose(failure: Failure, task_ids: Mapping[str, str]) -> str:
-    """Say which earlier task asks for the function that a failure names, and what to do; empty if it names none.
-
-    Args:
-        failure: Why there is no answer.
-        task_ids: The ids of earlier tasks, by the names of their functions.
-    """
+    """Say which earlier task asks for the function that a failure names, and what to do; empty if it names none."""
     name = next((name for name in failure.elsewhere if name in task_ids), "")
     if not name:
         return ""

@@ -1,10 +1,4 @@
-"""The words for changes of code: habits, which are slips that any answer may hold, and what questions ask about.
-
-A known mistake is written down for one task. A habit is a rule for all: an axis other than the right one, ``.T`` for a
-batch of matrices, a root that is missing. Slips in code are planted in the published solution (``mutations.py``), and
-what it then gives is compared with a student's results as is what known mistakes give. Others show as an exception
-(``errors.py``) or beside the right answer (``symptoms.py``).
-"""
+"""The words for changes of code: habits, which are slips that any answer may hold, and what questions ask about."""
 
 from softlookup_judge.mistakes import errors
 
@@ -134,21 +128,14 @@ PAIRED = SAYS.keys() - {"added", "times-for-plus", "upside-down", "another-lengt
 """The habits that are looked for beside another mistake, too."""
 
 
-def rule_of(slug: str) -> str:
+def rule_of(habit_name: str) -> str:
     """The rule of a habit: its name without the place where it fits."""
-    return slug.removeprefix(HABIT).partition("#")[0]
+    return habit_name.removeprefix(HABIT).partition("#")[0]
 
 
-def says(slug: str) -> str:
-    """The sentence on a habit.
-
-    Args:
-        slug: As diagnoses give it, "habit:root-missing#2".
-
-    Raises:
-        KeyError: If there is no such habit.
-    """
-    match rule_of(slug).split(":"):
+def says(habit_name: str) -> str:
+    """The sentence on a habit, as diagnoses give it ("habit:root-missing#2"); a KeyError if there is none."""
+    match rule_of(habit_name).split(":"):
         case ["for", used, right] if used.isidentifier() and right.isidentifier():
             return f"`{used}` is used, where `{right}` is right."
         case ["swapped", first, second] if first.isidentifier() and second.isidentifier():
@@ -159,15 +146,15 @@ def says(slug: str) -> str:
             return f"`{name}` has no effect: it is always taken to be {value}."
         case [rule]:
             return SAYS.get(rule) or SYMPTOMS.get(rule) or errors.SAYS[rule]
-    raise KeyError(slug)
+    raise KeyError(habit_name)
 
 
-def is_slip(slug: str) -> bool:
+def is_slip(habit_name: str) -> bool:
     """Whether a habit is a slip in code, which is known by its results."""
-    rule = rule_of(slug)
+    rule = rule_of(habit_name)
     return not rule.startswith(IGNORED) and rule not in {**SYMPTOMS, **errors.SAYS}
 
 
-def names_argument(slug: str) -> bool:
+def names_argument(habit_name: str) -> bool:
     """Whether the sentence on a habit says which argument is used wrongly, and how."""
-    return rule_of(slug).partition(":")[0] in ("for", "swapped", "flag")
+    return rule_of(habit_name).partition(":")[0] in ("for", "swapped", "flag")

@@ -85,14 +85,7 @@ _WITHOUT_SIGN = {"abs", "torch.abs", "np.abs", "math.fabs", "torch.square", "np.
 
 
 class Form(NamedTuple):
-    """What may stand in a place: parts of the program stay as they are in it.
-
-    Attributes:
-        after: The node.
-        habit: What the judge calls it, a key of ``habits.SAYS``; empty if it is no habit.
-        rule: What questions call it, a key of ``habits.RULES``; empty if it is not asked about.
-        is_tried: Whether the project's tests try it.
-    """
+    """What may stand in a place: the node, its habit in ``SAYS``, its rule in ``RULES``, and whether tests try it."""
 
     after: Any
     habit: str = ""
@@ -101,13 +94,7 @@ class Form(NamedTuple):
 
 
 def forms(node: ast.AST, holder: ast.AST, scope: Scope) -> Iterator[Form]:
-    """What may stand in place of a node.
-
-    Args:
-        node: The node.
-        holder: What it is a part of.
-        scope: The function around it.
-    """
+    """What may stand in place of a node."""
     match node:
         case ast.BinOp():
             yield from _of_operation(node, holder, scope)
@@ -282,22 +269,22 @@ def _of_method(node: ast.Call, inner: ast.expr, name: str, owner: str) -> Iterat
 def _of_axis(node: ast.Call, name: str, owner: str) -> Iterator[Form]:
     """Another axis, or none."""
     args, keywords, of_module = node.args, node.keywords, owner in _MODULES
-    named = [n for n, keyword in enumerate(keywords) if keyword.arg in ("dim", "axis")]
+    axis_keywords = [n for n, keyword in enumerate(keywords) if keyword.arg in ("dim", "axis")]
     at, rule, is_habit = int(of_module or owner == "tl"), "axis", owner != ""
-    if named:
-        now = _whole_number(keywords[named[0]].value)
+    if axis_keywords:
+        now = _whole_number(keywords[axis_keywords[0]].value)
     elif owner and name in _FOLDS | _SECOND | {"sort"} and len(args) == at + 1:
         now, is_habit = _whole_number(args[at]), owner != "tl" and name in (_SECOND if of_module else _FOLDS)
     elif owner and name in ("cat", "stack") and len(args) == 1:
-        now, rule, named, keywords = 0, "", [len(keywords)], [*keywords, ast.keyword("dim", ast.Constant(0))]
+        now, rule, axis_keywords, keywords = 0, "", [len(keywords)], [*keywords, ast.keyword("dim", ast.Constant(0))]
     else:
         return
     for axis in _AXES if now is not None else ():
         if axis != now:
             changed = ast.Call(node.func, [*args[:at], _number(axis)], keywords)
-            if named:
-                other = ast.keyword(keywords[named[0]].arg, _number(axis))
-                changed = ast.Call(node.func, args, _with(keywords, named[0], other))
+            if axis_keywords:
+                other = ast.keyword(keywords[axis_keywords[0]].arg, _number(axis))
+                changed = ast.Call(node.func, args, _with(keywords, axis_keywords[0], other))
             yield Form(changed, f"axis-{axis}" if is_habit else "", rule if axis == _BESIDE.get(now or 0) else "")
     if is_habit and name in _WHOLE:
         yield Form(ast.Call(node.func, args[: int(of_module)], []), "no-axis")
@@ -313,8 +300,8 @@ def _of_transpose(inner: ast.expr, name: str) -> Iterator[Form]:
 
 def _of_index(node: ast.Subscript, inner: ast.expr, index: ast.expr) -> Iterator[Form]:
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    rest = [part for part in parts if not (isinstance(part, ast.Constant) and part.value is None)]
-    if len(rest) < len(parts) and all(ast.unparse(part) in (":", "...") for part in rest):
+    other_parts = [part for part in parts if not (isinstance(part, ast.Constant) and part.value is None)]
+    if len(other_parts) < len(parts) and all(ast.unparse(part) in (":", "...") for part in other_parts):
         yield Form(inner, "new-axis-missing")
     match parts:
         case [ast.Slice(lower=None, upper=None), (ast.Name() | ast.Constant(value=int())) as column]:
@@ -401,15 +388,15 @@ def _other_values(value: object, is_negated: bool) -> tuple[Any, ...]:
 def _form(text: str, **parts: ast.expr) -> Any:
     """An expression in which capital letters stand for parts of the program."""
 
-    def made(node: Any) -> Any:
+    def filled(node: Any) -> Any:
         if isinstance(node, list):
-            return [made(item) for item in node]
+            return [filled(item) for item in node]
         if isinstance(node, ast.AST):
             name = node.id if isinstance(node, ast.Name) else ""
-            return parts.get(name) or type(node)(**{field: made(value) for field, value in ast.iter_fields(node)})
+            return parts.get(name) or type(node)(**{field: filled(value) for field, value in ast.iter_fields(node)})
         return node
 
-    return made(_parsed(text))
+    return filled(_parsed(text))
 
 
 @cache

@@ -1,9 +1,4 @@
-"""Changes of a program, each in one place of its syntax tree: a part in another form, a line gone, two lines turned.
-
-The judge plants them in a published solution to name a mistake (``slips``, ``planted``), questions on code ask what
-they do (``student_function.py``), and the project's tests try them. Which there are says ``mutation_kinds.py``, the
-words for them ``habits.py``.
-"""
+"""Changes of a program, each in one place of its syntax tree, for the judge, for questions on code, and for tests."""
 
 import ast
 from collections import Counter
@@ -21,57 +16,41 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A part of a program in another form.
-
-    Attributes:
-        holder: What it is a part of.
-        field: Of which of its fields.
-        number: Which item of that, where it is a list; a slice for two lines that change places.
-        depth: How many parts hold it.
-        scope: The function around it.
-        form: What becomes of it, and how that is called.
-        nth: Which of those with its habit at its place.
-    """
+    """A part of a program in another form, the ``nth`` with its habit there; ``index`` is a slice for two lines."""
 
     holder: ast.AST
     field: str
-    number: int | slice | None
+    index: int | slice | None
     depth: int
     scope: Scope
     form: Form
     nth: int = 0
 
     @property
-    def place(self) -> tuple[object, ...]:
+    def position(self) -> tuple[object, ...]:
         """The same for changes of the same part."""
-        return id(self.holder), self.field, str(self.number)
+        return id(self.holder), self.field, str(self.index)
 
     @property
     def node(self) -> Any:
         """What stands in its place now."""
         value = getattr(self.holder, self.field)
-        return value if self.number is None else value[self.number]
+        return value if self.index is None else value[self.index]
 
     def replace_node(self, new: Any) -> None:
         """Let something else stand there."""
-        if self.number is None:
+        if self.index is None:
             setattr(self.holder, self.field, new)
         else:
-            getattr(self.holder, self.field)[self.number] = new
+            getattr(self.holder, self.field)[self.index] = new
 
 
 def changes(holder: ast.AST, depth: int = 0, scope: Scope | None = None) -> Iterator[Change]:
-    """All changes that fit a program, in its order.
-
-    Args:
-        holder: A module: a function or class, and before it what it uses, of which students see nothing.
-        depth: How many parts hold it.
-        scope: The function around it.
-    """
+    """All changes that fit a module, in its order; students see nothing of what stands before its last definition."""
     for field, value in ast.iter_fields(holder):
         if scope is not None and holder is scope.function and field != "body":
             continue  # default values and annotations
-        for number, child in enumerate(value) if isinstance(value, list) else ((None, value),):
+        for index, child in enumerate(value) if isinstance(value, list) else ((None, value),):
             if not isinstance(child, ast.AST):
                 continue
             inside, is_top = scope, isinstance(holder, ast.Module)
@@ -81,10 +60,10 @@ def changes(holder: ast.AST, depth: int = 0, scope: Scope | None = None) -> Iter
                 count = Counter[str]()
                 for form in forms(child, holder, scope or Scope(None, True)):
                     if any(form[1:]):
-                        yield Change(holder, field, number, depth, scope or Scope(None, True), form, count[form.habit])
+                        yield Change(holder, field, index, depth, scope or Scope(None, True), form, count[form.habit])
                         count[form.habit] += 1
-                if scope and number is not None and can_change_places(*value[number : number + 2]):
-                    lines = slice(number, number + 2)
+                if scope and index is not None and can_change_places(*value[index : index + 2]):
+                    lines = slice(index, index + 2)
                     yield Change(holder, field, lines, depth, scope, Form(value[lines][::-1], rule="order"))
             if isinstance(child, ast.FunctionDef):
                 inside = Scope(inside and inside.function or child, inside is None)
@@ -92,72 +71,47 @@ def changes(holder: ast.AST, depth: int = 0, scope: Scope | None = None) -> Iter
 
 
 def applied(chosen: Sequence[Change], finished: Callable[[], T]) -> T:
-    """What is made of a program with changes in it; its tree is as it was afterwards.
-
-    Args:
-        chosen: Changes of one tree.
-        finished: Makes something of the tree.
-
-    Raises:
-        ValueError: If two of them change the same place.
-    """
+    """What ``finished`` makes of a tree with changes in it, as it was afterwards; ValueError if two touch one place."""
     before: list[tuple[Change, Any]] = []
-    if len({change.place for change in chosen}) < len(chosen):
+    if len({change.position for change in chosen}) < len(chosen):
         raise ValueError("two slips change the same place")
     try:
         # Inner ones first: the outer ones are then made of what has become of the inner ones.
         for change in sorted(chosen, key=lambda change: -change.depth):
-            node, made = change.node, [change.form]
+            node, new_forms = change.node, [change.form]
             if len(chosen) > 1:
                 again = forms(node, change.holder, change.scope)
-                made = [form for form in again if form.habit == change.form.habit][change.nth :]
-            if not made:
+                new_forms = [form for form in again if form.habit == change.form.habit][change.nth :]
+            if not new_forms:
                 raise ValueError("two slips change the same place")
             before.append((change, node))
-            if isinstance(made[0].after, ast.AST) and not hasattr(made[0].after, "lineno"):
-                ast.fix_missing_locations(ast.copy_location(made[0].after, node))
-            change.replace_node(made[0].after)
+            if isinstance(new_forms[0].after, ast.AST) and not hasattr(new_forms[0].after, "lineno"):
+                ast.fix_missing_locations(ast.copy_location(new_forms[0].after, node))
+            change.replace_node(new_forms[0].after)
         return finished()
     finally:
         for change, node in reversed(before):
             change.replace_node(node)
 
 
-def slips(source: str) -> list[str]:
-    """The habits that fit a solution.
-
-    Args:
-        source: The cell of an answer.
-
-    Returns:
-        Their names, the most common first. A name with a number ("habit:axis-0#2") is the slip in one place; one
-        without, the same slip in all places where it fits.
-    """
+def fitting_habits(source: str) -> list[str]:
+    """The habits that fit a cell, the most common first: "habit:axis-0#2" in one place, without a number in all."""
     _, by_habit = _catalogue(source)
-    every = [rule for rule, some in by_habit.items() if len({change.place for change in some}) == len(some)]
+    every = [rule for rule, some in by_habit.items() if len({change.position for change in some}) == len(some)]
     each = [f"{rule}#{n + 1}" for rule, some in by_habit.items() if len(some) > 1 for n in range(len(some))]
     rank = {rule: n for n, rule in enumerate(SAYS)}
     return [HABIT + name for name in sorted([*every, *each], key=lambda name: rank.get(rule_of(name), len(rank)))]
 
 
-def planted(source: str, slugs: Sequence[str], finished: Callable[[ast.Module], T]) -> T:
-    """What is made of a solution with habits in it.
-
-    Args:
-        source: The cell of an answer.
-        slugs: The habits, as ``slips`` gives them for this source.
-        finished: Makes something of the tree, which is as it was afterwards.
-
-    Raises:
-        ValueError: If one of them does not fit, or two change the same place.
-    """
+def make_mutant(source: str, habit_names: Sequence[str], finished: Callable[[ast.Module], T]) -> T:
+    """What ``finished`` makes of a cell with habits in it; a ValueError if they do not fit."""
     tree, by_habit = _catalogue(source)
     chosen: list[Change] = []
-    for slug in slugs:
-        rule, _, number = slug.removeprefix(HABIT).partition("#")
-        some = by_habit.get(rule, [])[slice(int(number) - 1, int(number)) if number else slice(None)]
+    for habit_name in habit_names:
+        rule, _, nth = habit_name.removeprefix(HABIT).partition("#")
+        some = by_habit.get(rule, [])[slice(int(nth) - 1, int(nth)) if nth else slice(None)]
         if not some:
-            raise ValueError(f"the habit {slug!r} does not fit")
+            raise ValueError(f"the habit {habit_name!r} does not fit")
         chosen += some
     return applied(chosen, lambda: finished(tree))
 

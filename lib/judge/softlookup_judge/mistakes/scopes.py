@@ -9,13 +9,7 @@ _MASK = re.compile("mask|may_|visible|causal|allowed|^(past|real)$")
 
 
 class Scope:
-    """The outermost function around a part of a program.
-
-    Args:
-        function: Its definition.
-        is_known: Whether students know its arguments by name: not those of an earlier task's function, nor those of a
-            function within another.
-    """
+    """The outermost function around a part of a program; ``is_known``: students know its arguments by name."""
 
     def __init__(self, function: ast.FunctionDef | None, is_known: bool) -> None:
         self.function, self.is_known = function, is_known

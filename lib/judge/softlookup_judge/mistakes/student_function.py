@@ -1,8 +1,4 @@
-"""A student's function, or a class, as text: its lines, and those of its mutants, in which one line is changed.
-
-All other characters stay. The changes are those that a person who understands the code can follow in the head
-(``mutations.py``): an axis, a scale, a mask, the order of two operands, a line that is gone or stands elsewhere.
-"""
+"""A student's function, or a class, as text: its lines, and those of its mutants, in which one line is changed."""
 
 import ast
 import io
@@ -45,17 +41,7 @@ _STEPS = (ast.BinOp, ast.Call, ast.Compare, ast.UnaryOp, ast.Subscript, ast.Bool
 
 @dataclass(frozen=True)
 class Mutant:
-    """A cell with one line of its function changed.
-
-    Attributes:
-        rule: What kind of change it is, a key of ``habits.RULES``.
-        line: The line's number, counted from 1 at the ``def``.
-        before: The line as the student wrote it.
-        after: The line as it is now; empty where it is gone.
-        source: The whole cell.
-        travels: How many operations the change goes through until the result.
-        behind: The line behind which it stands now; 0 where it has not moved.
-    """
+    """A cell with one line of its function changed, counted from 1 at the ``def``, or moved ``behind`` another."""
 
     rule: str
     line: int
@@ -75,14 +61,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Function:
-    """A function in a cell, or a class that is called.
-
-    Attributes:
-        cell: The cell's source.
-        name: Its name.
-        node: Its definition.
-        called: What computes the result: the function itself, or a method of the class.
-    """
+    """A function in a cell, or a class, and what of it computes the result."""
 
     cell: str
     name: str
@@ -110,21 +89,18 @@ class Function:
     def _cell_lines(self) -> list[str]:
         return self.cell.split("\n")
 
-    def shown(self, mutant: Mutant | None = None) -> str:
-        """The function with numbered lines, without its comments, and the line that a mutant changes before and after.
-
-        A comment would say what the line does, or did before it was changed.
-        """
+    def numbered_lines(self, mutant: Mutant | None = None) -> str:
+        """Its numbered lines without comments, and the line that a mutant changes before and after."""
         rows, lines = [], without_comments(self.cell)[self.node.lineno - 1 : self.node.end_lineno]
-        for number, line in enumerate(lines, 1):
-            if mutant is None or number != mutant.line:
-                rows.append(f"{number:2}   {line}".rstrip())
-                if mutant is not None and number == mutant.behind:
+        for line_number, line in enumerate(lines, 1):
+            if mutant is None or line_number != mutant.line:
+                rows.append(f"{line_number:2}   {line}".rstrip())
+                if mutant is not None and line_number == mutant.behind:
                     rows.append(f"{mutant.line:2} + {self.becomes(mutant)}")
             else:
-                rows.append(f"{number:2} - {line}")
+                rows.append(f"{line_number:2} - {line}")
                 if mutant.after and not mutant.behind:
-                    rows.append(f"{number:2} + {self.becomes(mutant)}")
+                    rows.append(f"{line_number:2} + {self.becomes(mutant)}")
         return "\n".join(rows)
 
     def becomes(self, mutant: Mutant) -> str:
@@ -148,13 +124,13 @@ class Function:
         return next(self._mutants(), None) is not None
 
     def _mutants(self) -> Iterator[Mutant]:
-        idle, seen = sum(map(_idle, self.edited)), {ast.dump(self.node)}
+        idle, dumps = sum(map(_idle, self.edited)), {ast.dump(self.node)}
         for change in changes(ast.Module([self.node], [])):
             if change.form.rule and change.scope.function in self.edited:
                 mutants = list(self._written(change))
                 changed, now_idle = applied([change], lambda: (ast.dump(self.node), sum(map(_idle, self.edited))))
-                if changed not in seen and now_idle <= idle:
-                    seen.add(changed)
+                if changed not in dumps and now_idle <= idle:
+                    dumps.add(changed)
                     yield from [mutant for mutant in mutants if self._definition_in(mutant) == changed][:1]
 
     def stopped_after(self) -> Iterator[tuple[int, str, str]]:
@@ -194,8 +170,8 @@ class Function:
         for after in dict.fromkeys(self._lines(old, new, before.encode())):
             rows = list(self._cell_lines)
             rows[old.lineno - 1] = after
-            shown = "" if is_gone else after
-            yield Mutant(change.form.rule, old.lineno - start, before, shown, "\n".join(rows), through)
+            new_line = "" if is_gone else after
+            yield Mutant(change.form.rule, old.lineno - start, before, new_line, "\n".join(rows), through)
 
     def _lines(self, old: Any, new: Any, line: bytes) -> Iterator[str]:
         start, end, text = old.col_offset, old.end_col_offset, self._text(new)
@@ -258,16 +234,7 @@ def _sign(node: ast.BinOp | ast.Compare) -> str:
 
 
 def function_in(cell: str, name: str) -> Function | None:
-    """The function or class of a task, if it is plain and short enough to ask about.
-
-    Args:
-        cell: The source of the answer's cell, whatever it holds.
-        name: Its name.
-
-    Returns:
-        None where there is none of this name or more than one, where it is too long or too wide for paper, where it
-        holds signs that a reader cannot see, or a decorator that may make something else of it.
-    """
+    """The function or class of a task, if it is plain and short enough to ask about; else None."""
     if len(cell) > 4 * MOST_CHARACTERS or not all(sign.isprintable() or sign == "\n" for sign in cell):
         return None
     try:
@@ -317,8 +284,8 @@ def without_comments(cell: str) -> list[str]:
     rows = cell.split("\n")
     for token in tokenize.generate_tokens(io.StringIO(cell).readline):
         if token.type == tokenize.COMMENT:
-            number, column = token.start
-            rows[number - 1] = rows[number - 1][:column].rstrip()
+            row, column = token.start
+            rows[row - 1] = rows[row - 1][:column].rstrip()
     return rows
 
 
@@ -337,10 +304,7 @@ def _idle(function: ast.FunctionDef) -> int:
 
 
 def travels(function: ast.FunctionDef, node: ast.AST) -> int:
-    """How many operations a change of a node goes through until the result; each loop around it adds two.
-
-    The result is what is returned; of a function that returns nothing, what it stores.
-    """
+    """How many operations a change of a node goes through until the result; each loop around it adds two."""
     ends = ast.Return if any(isinstance(part, ast.Return) for part in ast.walk(function)) else ast.Expr
     depth: dict[str, int] = {}
     reached = loops = 0

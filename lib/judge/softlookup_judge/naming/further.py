@@ -1,9 +1,4 @@
-"""Further questions, on which no points depend: a mistake is named only where an answer shows it in these, too.
-
-An answer may agree with a mistake by chance, as where an argument has its usual value in all questions. So a mistake
-has to give the student's results on inputs from another seed, too. Where no mistake is certain, one argument after the
-other is changed: an answer that stays the same ignores it.
-"""
+"""Further questions, on which no points depend: a mistake is named only where an answer shows it in these, too."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -35,12 +30,14 @@ _MOST_CHANGES = 4
 """Questions in which one argument is changed."""
 
 
-def answers_to(variant: Variant, student: Student, cases: Sequence[Case], lent: tuple[str, ...] = ()) -> list[Answer]:
+def answers_to(
+    variant: Variant, student: Student, cases: Sequence[Case], stand_in_ids: tuple[str, ...] = ()
+) -> list[Answer]:
     """What the student's code gives for questions on which no points depend: each is asked once."""
     count = len(variant.task.returns)
     if any(case.world for case in cases):
         return [ask_ranks(case, student, count - 1).answer for case in cases]
-    answers = student.answers([without_numbers(case) for case in cases], count, lent)
+    answers = student.answers([without_numbers(case) for case in cases], count, stand_in_ids)
     return [settled(case, answer, variant.input_names(case)) for case, answer in zip(cases, answers, strict=False)]
 
 
@@ -50,30 +47,28 @@ def confirmed(
     rounds: Asked,
     mistakes: list[str],
     mistake_results: MistakeResults,
-    lent: tuple[str, ...] = (),
+    stand_in_ids: tuple[str, ...] = (),
 ) -> list[str]:
-    """What is named where further answers count, too: the same mistakes, others that agree with all answers, or none.
-
-    ``mistakes`` is what ``diagnose`` gave. An answer that has no time left has none. Where no right answer can be
-    computed, as in a page, they stay as they are. Further questions are kept in ``mistake_results``, for a whole class.
-    """
+    """The same mistakes, others that agree with further answers, too, or none; the same where nothing is computed."""
     if not mistakes or mistakes == [OTHER_VARIANT] or not mistake_results.computes:
         return mistakes
     if mistake_results.further is None:
         mistake_results.further = [(case, expected_results(variant, case)) for case in _further(variant)]
     cases = [case for case, _ in mistake_results.further]
     try:
-        answers = answers_to(variant, student, cases, lent)
+        answers = answers_to(variant, student, cases, stand_in_ids)
     except (TimeoutError, TimeIsUp):
         return []
-    more = [(case, answer, right) for (case, right), answer in zip(mistake_results.further, answers, strict=False)]
+    more = [
+        (case, answer, expected) for (case, expected), answer in zip(mistake_results.further, answers, strict=False)
+    ]
     return diagnose(variant, [*rounds, *more], mistake_results)
 
 
 def _further(variant: Variant) -> list[Case]:
     """Questions of the same kinds as in a check, with other numbers; of those that take long the smallest ones."""
-    drawn = variant.task.cases(generator(variant, SEED), **variant.constants)
-    cases = [case for case in drawn if not case.gradients]
+    task_cases = variant.task.cases(generator(variant, SEED), **variant.constants)
+    cases = [case for case in task_cases if not case.gradients]
     if any(case.is_recorded for case in cases):
         cases.sort(key=lambda case: (case.world == 1, sum(array.size for array in inputs_of(case))))
         cases = cases[:MOST_RECORDED]
@@ -81,23 +76,23 @@ def _further(variant: Variant) -> list[Case]:
 
 
 def ignored_argument(
-    variant: Variant, student: Student, rounds: Asked, mistake_results: MistakeResults, lent: tuple[str, ...] = ()
+    variant: Variant,
+    student: Student,
+    rounds: Asked,
+    mistake_results: MistakeResults,
+    stand_in_ids: tuple[str, ...] = (),
 ) -> list[str]:
-    """The first argument on which the right answer depends and the student's does not, known by changing it.
-
-    It comes as a habit; empty where there is none, and where an answer ignores whatever was changed. Changed questions
-    are kept in ``mistake_results``, for a whole class.
-    """
+    """The first argument on which the right answer depends and the student's does not, known by changing it."""
     if not mistake_results.computes or any(case.is_recorded for case, _, _ in rounds):
         return []
-    if all(array.dtype.kind in "bi" and not array.ndim for _, _, right in rounds for array in right):
+    if all(array.dtype.kind in "bi" and not array.ndim for _, _, expected in rounds for array in expected):
         return []  # yes, no and other verdicts stay the same by chance
     if mistake_results.changed is None:
         mistake_results.changed = list(_changed(variant, rounds))
     before = {id(case): answer.arrays for case, answer, _ in rounds}
     tried = [(name, before.get(id(case)), other) for name, case, other in mistake_results.changed]
     try:
-        answers = answers_to(variant, student, [other for _, _, other in tried], lent)
+        answers = answers_to(variant, student, [other for _, _, other in tried], stand_in_ids)
     except (TimeoutError, TimeIsUp):
         return []
     stays: dict[str, bool] = {}
@@ -111,19 +106,19 @@ def ignored_argument(
 def _changed(variant: Variant, rounds: Asked) -> Iterator[tuple[str, Case, Case]]:
     """Questions with another value of one argument, where the right answer is another one."""
     further = {case.label: case for case in _further(variant)}
-    valued = {id(case): (case, right) for case, _, right in rounds if not case.gradients}.values()
+    valued = {id(case): (case, expected) for case, _, expected in rounds if not case.gradients}.values()
     names = dict.fromkeys(name for case, _ in valued for name in variant.input_names(case) if name.isidentifier())
     for name in names:
         every = (
             (name, case, other)
-            for case, right in valued
+            for case, expected in valued
             if name in variant.input_names(case)
-            if (other := _with_another(variant, case, right, variant.input_names(case).index(name), further))
+            if (other := _with_another(variant, case, expected, variant.input_names(case).index(name), further))
         )
         yield from islice(every, _MOST_CHANGES)
 
 
-def _with_another(variant: Variant, case: Case, right: Arrays, at: int, further: dict[str, Case]) -> Case | None:
+def _with_another(variant: Variant, case: Case, expected: Arrays, at: int, further: dict[str, Case]) -> Case | None:
     """A question with the value that one argument has in another question, if that changes the right answer."""
     others = [further[case.label]] if case.label in further else []
     for other in (*others, *further.values()):
@@ -131,11 +126,15 @@ def _with_another(variant: Variant, case: Case, right: Arrays, at: int, further:
             continue
         changed = replace(case, args=(*case.args[:at], other.args[at], *case.args[at + 1 :]))
         try:
-            expected = expected_results(variant, changed)
+            new_expected = expected_results(variant, changed)
         except Exception:  # the arguments do not fit together any more
             continue
-        finite = all(np.isfinite(array.astype(np.float64)).all() for array in expected)
-        if finite and [a.shape for a in expected] == [a.shape for a in right] and not same(expected, right, case):
+        finite = all(np.isfinite(array.astype(np.float64)).all() for array in new_expected)
+        if (
+            finite
+            and [a.shape for a in new_expected] == [a.shape for a in expected]
+            and not same(new_expected, expected, case)
+        ):
             return changed
     return None
 

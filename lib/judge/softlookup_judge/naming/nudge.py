@@ -1,8 +1,4 @@
-"""A nudge: what a wrong answer has in common with the right one, and in which questions it goes wrong.
-
-Every sentence is computed from the answers, and holds for all wrong ones, cell by cell within their tolerance. None
-says which mistake was made.
-"""
+"""A nudge: what all wrong answers have in common with the right ones, computed from them, without the mistake."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -14,7 +10,7 @@ from softlookup_inside.asking.case import SINGLE, Arrays, Case
 from softlookup_inside.asking.probe import Answer
 from softlookup_judge.data.compare import Asked, close, is_right, tolerance
 from softlookup_judge.data.variant import Variant
-from softlookup_judge.data.words import number
+from softlookup_judge.data.words import number_text
 
 MOST_LABELS = 3
 """So many questions are named where more have something in common."""
@@ -29,24 +25,17 @@ def size(case: Case) -> int:
 
 
 def smallest_failed(rounds: Asked) -> int | None:
-    """Which question to look at: the one with the fewest numbers among those that have a wrong answer.
+    """The index of the wrong answer to look at: one that came, of an uncut question, with the fewest numbers."""
 
-    Its position; None if all answers are right. Questions with an answer go before those with an exception, and those
-    with an axis cut to length 1 come last.
-    """
-
-    def rank(number: int) -> tuple[bool, bool, int]:
-        case, answer, _ = rounds[number]
+    def rank(index: int) -> tuple[bool, bool, int]:
+        case, answer, _ = rounds[index]
         return answer.arrays is None, case.part == SINGLE, size(case)
 
     return min((n for n, answered in enumerate(rounds) if not is_right(*answered)), key=rank, default=None)
 
 
 def nudge(variant: Variant, rounds: Asked) -> str:
-    """Say what can be seen of a wrong answer without naming the mistake, in one to three sentences.
-
-    Empty if all answers are right.
-    """
+    """Say what can be seen of a wrong answer in one to three sentences; empty if all answers are right."""
     if smallest_failed(rounds) is None:
         return ""
     return " ".join(filter(None, (_where(rounds), relation(variant, rounds))))
@@ -54,11 +43,7 @@ def nudge(variant: Variant, rounds: Asked) -> str:
 
 @np.errstate(all="ignore")
 def relation(variant: Variant, rounds: Asked) -> str:
-    """Say in a sentence what all wrong answers have in common with the right ones.
-
-    Where questions for values and for gradients go wrong, it is on those of the smallest one's kind. Empty if there is
-    nothing, or all answers are right.
-    """
+    """Say what all wrong answers of the smallest one's kind have in common with the right ones, if anything."""
     at = smallest_failed(rounds)
     like = rounds[at][0] if at is not None else None
     if like is None or not variant.task.reveals or like.frame == "text":
@@ -70,8 +55,8 @@ def relation(variant: Variant, rounds: Asked) -> str:
         wrong = [each for answered in alike for each in _wrong(variant, names, index, *answered)]
         rights = [
             array
-            for case, _, right in alike
-            for array in right[index : len(right) - case.is_recorded : _stride(case, right)]
+            for case, _, expected in alike
+            for array in expected[index : len(expected) - case.is_recorded : _stride(case, expected)]
         ]
         subject = f"`{name}`" if len(names) - like.is_recorded > 1 else "your result"
         subject = name if like.gradients else subject
@@ -101,14 +86,14 @@ def _stride(case: Case, arrays: Arrays) -> int:
 
 
 def _wrong(
-    variant: Variant, names: Sequence[str], index: int, case: Case, answer: Answer, right: Arrays
+    variant: Variant, names: Sequence[str], index: int, case: Case, answer: Answer, expected_arrays: Arrays
 ) -> Iterator[_Wrong]:
     """The wrong results of one name in a question: of a parallel program up to one for each rank."""
-    stride = _stride(case, right)
+    stride = _stride(case, expected_arrays)
     arrays = answer.arrays or ()
     for first in range(0, stride * max(1, case.world) if arrays else 0, stride):
-        got, expected = arrays[first + index], right[first + index]
-        others = {name: right[first + at] for at, name in enumerate(names[:stride]) if at != index}
+        got, expected = arrays[first + index], expected_arrays[first + index]
+        others = {name: expected_arrays[first + at] for at, name in enumerate(names[:stride]) if at != index}
         if not _equal(got, expected, case):
             yield _Wrong(case, variant.input_names(case), got, expected, others)
 
@@ -124,22 +109,19 @@ def _scope(wrong: Sequence[_Wrong], subject: str) -> str:
 
 def _predicates(wrong: Sequence[_Wrong], rights: Sequence[np.ndarray]) -> Iterator[str]:
     """What holds for all wrong results of one name, on enough evidence; ``rights`` are those of all questions."""
-    axis = next((axis for axis in (-1, -2) if all(_sum_to_one(right, axis) for right in rights)), 0)
-    looks: list[Callable[[_Wrong], _Said]] = [_another_result, _an_input, _exchanged, _another_shape, _not_numbers]
-    looks += [_constants(wrong), _multiple, _function_of, _moved, partial(_sums, axis=axis), _only]
-    for look in looks:
-        shared = dict(look(wrong[0]))
+    axis = next((axis for axis in (-1, -2) if all(_sum_to_one(expected, axis) for expected in rights)), 0)
+    finders: list[Callable[[_Wrong], _Said]] = [_another_result, _an_input, _exchanged, _another_shape, _not_numbers]
+    finders += [_constants(wrong), _multiple, _function_of, _moved, partial(_sums, axis=axis), _only]
+    for finder in finders:
+        shared = dict(finder(wrong[0]))
         for other in wrong[1:]:
-            also = dict(look(other)) if shared else {}
+            also = dict(finder(other)) if shared else {}
             shared = {says: evidence | also[says] for says, evidence in shared.items() if says in also}
         yield from (says for says, evidence in shared.items() if len(evidence) >= ENOUGH)
 
 
 def _different(entries: np.ndarray, case: Case) -> _Evidence:
-    """The different numbers of a result, to two digits or three; what differs by less may be noise.
-
-    Zeros tell nothing, and four truth values, or entries of a result with infinities, count as a number.
-    """
+    """The different numbers of a result, to two digits or three; four truth values count as one, zeros as none."""
     if entries.dtype.kind == "b" or not np.isfinite(entries).all():
         return _cells(case, entries.size // 4)
     numbers = entries[np.abs(entries) > 10 * tolerance(entries, case)]
@@ -250,12 +232,12 @@ def _constant(wrong: _Wrong, factor: float, addend: float) -> _Said:
     if both is None:
         return
     noise = 10 * tolerance(wrong.got, wrong.case)
-    if factor and np.isfinite(factor) and number(factor) != "1" and abs(factor - 1) > noise:
+    if factor and np.isfinite(factor) and number_text(factor) != "1" and abs(factor - 1) > noise:
         if _right_cells(wrong, both[0] / factor).all():
-            times = "with the sign changed" if number(factor) == "-1" else f"times {number(factor)}"
+            times = "with the sign changed" if number_text(factor) == "-1" else f"times {number_text(factor)}"
             yield f"is the right one {times}", _off(wrong)
     if abs(addend) > noise and _right_cells(wrong, both[0] - addend).all():
-        yield f"is the right one {'plus' if addend > 0 else 'minus'} {number(abs(addend))} everywhere", _off(wrong)
+        yield f"is the right one {'plus' if addend > 0 else 'minus'} {number_text(abs(addend))} everywhere", _off(wrong)
 
 
 def _multiple(wrong: _Wrong) -> _Said:
@@ -307,10 +289,10 @@ def _function_of(wrong: _Wrong) -> _Said:
     evidence = numbers_off(wrong.got[finite], wrong.expected[finite], wrong.case)
     for phrase, function, undone in _FUNCTIONS:
         image = function(expected)
-        right = _right_cells(wrong, got, image)
+        matches = _right_cells(wrong, got, image)
         if undone is not None:  # where a function is steep, its result is less sure than what it is of
-            right |= _right_cells(wrong, undone(got)) & np.isclose(got, image, 0.01, 0.01)
-        if right.all():
+            matches |= _right_cells(wrong, undone(got)) & np.isclose(got, image, 0.01, 0.01)
+        if matches.all():
             yield f"is {phrase}", evidence
 
 
@@ -337,10 +319,7 @@ _INNER = slice(1, None), slice(None, -1)
 
 
 def _sums(wrong: _Wrong, axis: int) -> _Said:
-    """Rows of the right one, or its columns, sum to 1 in every question (or to 0: nothing is seen), and others do not.
-
-    A 0 as ``axis`` says that none of the right ones' axes sums to 1 in all questions: in a single one it may by chance.
-    """
+    """Which sums along an axis are not 1 as they should be; ``axis`` is 0 where no axis of all right ones sums to 1."""
     got, expected = wrong.got, wrong.expected
     if not axis or got.shape != expected.shape or got.dtype.kind != "f" or not np.isfinite(got).all():
         return
@@ -354,11 +333,11 @@ def _sums(wrong: _Wrong, axis: int) -> _Said:
         yield f"has {names[axis == -1]} that sum to 1, where {names[axis == -2]} should", evidence
 
 
-def _sum_to_one(right: np.ndarray, axis: int) -> bool:
+def _sum_to_one(expected: np.ndarray, axis: int) -> bool:
     """Whether all sums along an axis are 1, or 0."""
-    if right.dtype.kind != "f" or right.ndim < -axis:
+    if expected.dtype.kind != "f" or expected.ndim < -axis:
         return False
-    sums = right.sum(axis)
+    sums = expected.sum(axis)
     return bool((np.isclose(sums, 1) | (sums == 0)).all())
 
 
@@ -372,11 +351,11 @@ def _only(wrong: _Wrong) -> _Said:
     for name, arg in zip(names, case.args, strict=False):
         if isinstance(arg, np.ndarray) and arg.dtype.kind == "b" and arg.ndim:
             try:
-                seen = np.broadcast_to(arg, got.shape)
+                mask = np.broadcast_to(arg, got.shape)
             except ValueError:
                 continue
             for value in (False, True):
-                others = seen != value
+                others = mask != value
                 if not (off & others).any():
                     yield f"is wrong only where `{name}` is {value}", _cells(case, min(count, int(others.sum())))
     for axis in range(-got.ndim, 0):
@@ -393,18 +372,18 @@ def _only(wrong: _Wrong) -> _Said:
 
 def _where(rounds: Asked) -> str:
     """In which questions it goes wrong."""
-    right = [answered[0].label for answered in rounds if is_right(*answered)]
+    right_labels = [answered[0].label for answered in rounds if is_right(*answered)]
     wrong = [answered[0].label for answered in rounds if not is_right(*answered)]
-    if not right:
+    if not right_labels:
         return f"All {len(rounds)} questions go wrong." if len(rounds) > 1 else ""
-    few, which = (wrong, "go wrong") if len(wrong) <= len(right) else (right, "are right")
-    named = _listed(list(dict.fromkeys(few)))
+    few, which = (wrong, "go wrong") if len(wrong) <= len(right_labels) else (right_labels, "are right")
+    label_text = _listed(list(dict.fromkeys(few)))
     if len(few) == 1:
         which = {"go wrong": "goes wrong", "are right": "is right"}[which]
-    rest = "All others are right: what is different there?" if few is wrong else "All others go wrong."
-    return f"{len(few)} of {len(rounds)} questions {which}: {named}. {rest}"
+    others = "All others are right: what is different there?" if few is wrong else "All others go wrong."
+    return f"{len(few)} of {len(rounds)} questions {which}: {label_text}. {others}"
 
 
 def _listed(labels: Sequence[str]) -> str:
-    shown = [f'"{label}"' for label in labels[:MOST_LABELS]]
-    return ", ".join(shown) + (f" and {len(labels) - MOST_LABELS} more" if len(labels) > MOST_LABELS else "")
+    quoted = [f'"{label}"' for label in labels[:MOST_LABELS]]
+    return ", ".join(quoted) + (f" and {len(labels) - MOST_LABELS} more" if len(labels) > MOST_LABELS else "")

@@ -16,18 +16,15 @@ Failed = list[tuple[Case, Answer, Arrays]]
 
 
 def by_symptom(task: Task, failed: Failed) -> list[str]:
-    """The mistake that shows alone in all questions that went wrong; empty if there is no such one.
-
-    The task's own mistakes go before the habits.
-    """
+    """The mistake, or else the habit, that shows alone in all questions that went wrong; empty if there is none."""
     kinds = {_kind(*answered) for answered in failed}
     if "dtype" in kinds and all(case.part != CORE for case, _, _ in failed):
         kinds = {"dtype"}
     if kinds == {"outside", "race"}:
         kinds = {"outside"}  # behind the end of a row is the next one, behind the last one nothing
-    slugs = [m.slug for m in task.mistakes if kinds == {m.symptom}][:1]
-    if slugs or len(kinds) != 1:
-        return slugs
+    mistake_names = [m.slug for m in task.mistakes if kinds == {m.symptom}][:1]
+    if mistake_names or len(kinds) != 1:
+        return mistake_names
     name = {"inputs-changed": "inputs-changed", "dtype": "another-kind"}.get(min(kinds), "")
     if kinds == {"raised"}:
         habits = {
@@ -40,9 +37,9 @@ def by_symptom(task: Task, failed: Failed) -> list[str]:
     return [HABIT + name] if name else []
 
 
-def _kind(case: Case, answer: Answer, right: Arrays) -> str:
+def _kind(case: Case, answer: Answer, expected: Arrays) -> str:
     """The kind of a failure; right values of another kind are a lost dtype, too."""
-    return answer.failure.kind if answer.failure else "dtype" * same(answer.arrays or (), right, case)
+    return answer.failure.kind if answer.failure else "dtype" * same(answer.arrays or (), expected, case)
 
 
 def _without_ones(got: np.ndarray, expected: np.ndarray) -> np.ndarray | None:
@@ -67,16 +64,18 @@ _RELATIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray | None]] = {
 
 def _is_borne_out(failed: Failed) -> bool:
     """Whether there are more wrong numbers than may be turned from right ones by chance."""
-    wrong = ((pair, case) for case, answer, right in failed for pair in zip(answer.arrays or (), right, strict=False))
-    return len({number for (got, expected), case in wrong for number in numbers_off(got, expected, case)}) >= ENOUGH
+    wrong = (
+        (pair, case) for case, answer, expected in failed for pair in zip(answer.arrays or (), expected, strict=False)
+    )
+    return len({value for (got, expected), case in wrong for value in numbers_off(got, expected, case)}) >= ENOUGH
 
 
 def _is(
-    turned: Callable[[np.ndarray, np.ndarray], np.ndarray | None], case: Case, answer: Answer, right: Arrays
+    turned: Callable[[np.ndarray, np.ndarray], np.ndarray | None], case: Case, answer: Answer, expected: Arrays
 ) -> bool:
     """Whether each wrong result would be right if it were turned so."""
     got = answer.arrays or ()
-    if case.frame == "text" or len(got) != len(right):
+    if case.frame == "text" or len(got) != len(expected):
         return False
 
     def fits(g: np.ndarray, w: np.ndarray) -> bool:
@@ -85,4 +84,4 @@ def _is(
         other = turned(g, w) if g.size == w.size else None
         return other is not None and same((other,), (w,), case) and not another_kind(g, w, case)
 
-    return all(map(fits, got, right))
+    return all(map(fits, got, expected))

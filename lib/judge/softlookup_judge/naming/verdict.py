@@ -13,7 +13,7 @@ from softlookup_judge.data.compare import Asked, RoundOutcome, first_difference,
 from softlookup_judge.data.result import CheckResult
 from softlookup_judge.data.task import Task
 from softlookup_judge.data.variant import Variant
-from softlookup_judge.data.words import described, number, shape
+from softlookup_judge.data.words import difference_text, number_text, shape
 from softlookup_judge.judging.mistake_results import MistakeResults
 from softlookup_judge.judging.questions import TaskQuestions
 from softlookup_judge.mistakes.errors import meaning, whose
@@ -64,17 +64,14 @@ _LOOKED_AT = 100_000
 
 def no_points(variant: Variant, verdict: str, sentence: str, diagnosis: tuple[str, ...] = ()) -> CheckResult:
     """A result without a question asked; the verdict is one of result.VERDICTS."""
-    task, number = variant.task, variant.number
+    task, variant_number = variant.task, variant.number
     sections = readings(task, diagnosis)
-    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), number, sections)
+    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), variant_number, sections)
 
 
 def readings(task: Task, diagnosis: Sequence[str]) -> tuple[str, ...]:
-    """The sections to read after a diagnosis: those of the mistakes that it names, or the task's own.
-
-    Each once, as addresses in the rendered book, relative to its first page.
-    """
-    anchors = [m.anchor or task.anchor for slug in diagnosis for m in task.mistakes if m.slug == slug]
+    """The sections to read after a diagnosis, or the task's own, as addresses relative to the book's first page."""
+    anchors = [m.anchor or task.anchor for mistake_name in diagnosis for m in task.mistakes if m.slug == mistake_name]
     sections = dict.fromkeys(anchors or [task.anchor])
     return tuple(f"book/{at}" if "#" in at else f"book/{task.page}.html#{at}" for at in sections)
 
@@ -92,16 +89,12 @@ def word(
     variant: Variant,
     task_questions: TaskQuestions,
     outcome: RoundOutcome,
-    slugs: Sequence[str],
-    lent: tuple[str, ...],
+    mistake_names: Sequence[str],
+    stand_in_ids: tuple[str, ...],
     reveals: bool,
 ) -> CheckResult:
-    """Put an outcome into words.
-
-    ``slugs`` are the mistakes that were recognised, ``lent`` the earlier tasks whose functions had to be lent;
-    ``reveals`` says that the expected numbers may be shown.
-    """
-    extra = (_stood_in(lent),) if lent else ()
+    """Put an outcome into words; ``stand_in_ids`` are the earlier tasks whose functions had stand-ins."""
+    extra = (_stood_in(stand_in_ids),) if stand_in_ids else ()
     task = variant.task
     common: dict[str, Any] = {
         "task_id": task.id,
@@ -124,16 +117,16 @@ def word(
         return CheckResult(**common, readings=(task.book_url,), sentences=(sentence,))
     if used := outcome.forbidden:
         return used_shortcut(variant, used if used in task.barred else task.barred[0])
-    case, answer, right = outcome.failed if slugs else _smallest(outcome, outcome.failed)
-    difference = None if answer.arrays is None else first_difference(answer.arrays, right, case)
+    case, answer, expected = outcome.failed if mistake_names else _smallest(outcome, outcome.failed)
+    difference = None if answer.arrays is None else first_difference(answer.arrays, expected, case)
     names, input_names = variant.result_names(case), tuple(variant.input_names(case))
-    sentences = _on_mistakes(variant, slugs, outcome.rounds, task_questions.mistake_results)
-    sections = readings(task, slugs)
+    sentences = _on_mistakes(variant, mistake_names, outcome.rounds, task_questions.mistake_results)
+    sections = readings(task, mistake_names)
     if answer.failure is not None:
         sentences += _on_failure(case, answer.failure, input_names)
         task_ids = {earlier.name: earlier.id for earlier in task.earlier}
         sentences += filter(None, [whose(answer.failure, task_ids)])
-        if not slugs:
+        if not mistake_names:
             if not answer.failure.explained:
                 sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])
             if answer.failure.kind == "raised" and variant.convention and variant.convention.order:
@@ -141,117 +134,107 @@ def word(
     if difference is not None:
         beside = [sentence for cell, sentence in variant.cells.items() if cell == difference.index]
         beside += _broken_properties(variant, case, answer)
-        beside += _raised_elsewhere(variant, outcome.rounds, bool(slugs))
-        sentences += [described(case, difference, names, reveals, outcome.rounds), *beside]
+        beside += _raised_elsewhere(variant, outcome.rounds, bool(mistake_names))
+        sentences += [difference_text(case, difference, names, reveals, outcome.rounds), *beside]
     return CheckResult(
         **common,
         names=names,
         readings=sections,
-        diagnosis=tuple(slugs),
+        diagnosis=tuple(mistake_names),
         sentences=(*sentences, *extra),
         case=case.label,
         inputs=case.args,
         input_names=input_names,
-        asked=() if slugs else _inputs_in_words(case, input_names),
-        question=next(number for number, answered in enumerate(outcome.rounds) if answered[0] is case),
+        asked=() if mistake_names else _inputs_in_words(case, input_names),
+        question=next(index for index, answered in enumerate(outcome.rounds) if answered[0] is case),
         difference=difference,
         printed=answer.printed,
     )
 
 
 def _case_marks(cases: Sequence[Case], outcome: RoundOutcome) -> tuple[tuple[str, str], ...]:
-    """What each case that is asked is called and came to (see ``panel.CASE_MARKS``).
-
-    A repetition counts as its case.
-    """
+    """What each case is called and came to (see ``panel.CASE_MARKS``); a repetition counts as its case."""
     came_to = {id(case): "not reached" for case in cases}
-    for (case, answer, _), right in zip(outcome.rounds, outcome.right, strict=True):
+    for (case, answer, _), is_correct in zip(outcome.rounds, outcome.are_right, strict=True):
         if came_to[id(case)] not in ("wrong", RAISED):
             raised = answer.failure is not None and answer.failure.kind in ("raised", "blank")
-            came_to[id(case)] = RAISED if raised else "right" if right else "wrong"
+            came_to[id(case)] = RAISED if raised else "right" if is_correct else "wrong"
     return tuple((case.label, came_to[id(case)]) for case in cases)
 
 
-def _on_mistakes(variant: Variant, slugs: Sequence[str], rounds: Asked, mistake_results: MistakeResults) -> list[str]:
-    """The sentences on mistakes that ``diagnose`` recognised, with what has to be said before them.
-
-    ``rounds`` has the answers that count.
-    """
-    says = [SAYS_OTHER_VARIANT if slug == OTHER_VARIANT else variant.task.mistake(slug).says for slug in slugs]
-    slip = any(is_slip(slug) for slug in slugs if slug.startswith(HABIT))
-    if len(slugs) == 1 and slip:
+def _on_mistakes(
+    variant: Variant, mistake_names: Sequence[str], rounds: Asked, mistake_results: MistakeResults
+) -> list[str]:
+    """The sentences on mistakes that ``diagnose`` recognised, with what has to be said before them."""
+    says = [SAYS_OTHER_VARIANT if m == OTHER_VARIANT else variant.task.mistake(m).says for m in mistake_names]
+    has_slip = any(is_slip(mistake_name) for mistake_name in mistake_names if mistake_name.startswith(HABIT))
+    if len(mistake_names) == 1 and has_slip:
         says = [SAME_AS_HABIT, *says]
-    if len(slugs) > 1 and (slip or not each_shows(variant, slugs, rounds, mistake_results)):
+    if len(mistake_names) > 1 and (has_slip or not each_shows(variant, mistake_names, rounds, mistake_results)):
         says = [SAME_AS_TWO, *says]
-    elif slugs and list(slugs) != [OTHER_VARIANT] and (times := _times_forgotten(variant, rounds)):
+    elif mistake_names and list(mistake_names) != [OTHER_VARIANT] and (times := _times_forgotten(variant, rounds)):
         says = [SAME_AS_TIMES.format(times), *says]
-    elif slugs and (number := _everywhere(rounds)):
-        says = [SAME_EVERYWHERE.format(number), *says]
+    elif mistake_names and (entry_text := _everywhere(rounds)):
+        says = [SAME_EVERYWHERE.format(entry_text), *says]
     return says
 
 
 def _times_forgotten(variant: Variant, rounds: Asked) -> int:
     """What a variant's convention multiplies results by, if all results are right but for that; else 0."""
-    right = variant.convention
-    if right is None or right.times == 1 or variant.task.frame == "text":
+    convention = variant.convention
+    if convention is None or convention.times == 1 or variant.task.frame == "text":
         return 0
     scaled = [
-        (case, tuple(right.times * array for array in answer.arrays or ()), expected)
+        (case, tuple(convention.times * array for array in answer.arrays or ()), expected)
         for case, answer, expected in rounds
     ]
-    return right.times if all(got and same(got, expected, case) for case, got, expected in scaled) else 0
+    return convention.times if all(got and same(got, expected, case) for case, got, expected in scaled) else 0
 
 
 def _everywhere(rounds: Asked) -> str:
-    """The one number that stands in all cells of an answer to all cases, in words; empty where there are several.
-
-    Many mistakes give such results, so they tell little of the one that was made. Where a single truth value is asked
-    for, the sentences are on answers that are always the same.
-    """
+    """The one number in all cells of an answer to all cases, in words: many mistakes give it; else empty."""
     valued = [answered for answered in rounds if not answered[0].gradients]
     if any(answer.arrays is None or case.frame == "text" for case, answer, _ in valued):
         return ""
-    if all(len(right) == 1 and right[0].dtype.kind == "b" and not right[0].ndim for _, _, right in valued):
+    rights = [expected_arrays for _, _, expected_arrays in valued]
+    if all(len(arrays) == 1 and arrays[0].dtype.kind == "b" and not arrays[0].ndim for arrays in rights):
         return ""
     got, expected = (
         {float(entry) for arrays in many for array in arrays for entry in np.unique(array)}
-        for many in ([answer.arrays or () for _, answer, _ in valued], [right for _, _, right in valued])
+        for many in ([answer.arrays or () for _, answer, _ in valued], rights)
     )
     if len(got) > 1 or len(expected) == 1:
         return ""
-    truth = all(array.dtype.kind == "b" for _, _, right in valued for array in right)
-    return str(bool(got.pop())) if truth else number(got.pop())
+    truth = all(array.dtype.kind == "b" for arrays in rights for array in arrays)
+    return str(bool(got.pop())) if truth else number_text(got.pop())
 
 
-def _stood_in(lent: Sequence[str]) -> str:
+def _stood_in(task_ids: Sequence[str]) -> str:
     """Say for which earlier tasks sound functions were lent."""
-    sentence = f"A sound function stood in for yours from task {lent[0]}, which is not right yet"
-    if len(lent) > 1:
-        many = f"{', '.join(lent[:-1])} and {lent[-1]}"
+    sentence = f"A sound function stood in for yours from task {task_ids[0]}, which is not right yet"
+    if len(task_ids) > 1:
+        many = f"{', '.join(task_ids[:-1])} and {task_ids[-1]}"
         sentence = f"Sound functions stood in for yours from tasks {many}, which are not right yet"
     return f"{sentence}: that costs you no points here."
 
 
-def _smallest(outcome: RoundOutcome, shown: tuple[Case, Answer, Arrays]) -> tuple[Case, Answer, Arrays]:
+def _smallest(outcome: RoundOutcome, failed: tuple[Case, Answer, Arrays]) -> tuple[Case, Answer, Arrays]:
     """Of the failed cases of the same part and kind of failure, the one with the fewest numbers in its inputs."""
 
-    def kind(answered: tuple[Case, Answer, Arrays]) -> tuple[str, bool, str]:
+    def group_of(answered: tuple[Case, Answer, Arrays]) -> tuple[str, bool, str]:
         case, answer, _ = answered
         return case.part, bool(case.gradients), answer.failure.kind if answer.failure else ""
 
-    marked = zip(outcome.rounds, outcome.right, strict=True)
-    alike = [answered for answered, right in marked if not right and kind(answered) == kind(shown)]
+    marked = zip(outcome.rounds, outcome.are_right, strict=True)
+    alike = [answered for answered, is_correct in marked if not is_correct and group_of(answered) == group_of(failed)]
     return min(alike, key=lambda answered: sum(np.size(a) for a in answered[0].args if isinstance(a, np.ndarray)))
 
 
-def _raised_elsewhere(variant: Variant, rounds: Asked, named: bool) -> list[str]:
-    """What another case raised: a picture of the one case that gave numbers would hide the plainer word.
-
-    Beside a mistake that has a name this is what the exception means alone.
-    """
+def _raised_elsewhere(variant: Variant, rounds: Asked, is_named: bool) -> list[str]:
+    """What another case raised, or beside a named mistake what that means: it says more than a picture of one case."""
     for case, answer, _ in rounds:
         if answer.failure is not None and answer.failure.kind == "raised":
-            if named:
+            if is_named:
                 explained = answer.failure.explained
                 return [f'Case "{case.label}": {explained}'] if explained else []
             return _on_failure(case, answer.failure, variant.input_names(case))
@@ -286,8 +269,8 @@ def _written(arg: Any, frame: str) -> str:
     if not isinstance(arg, np.ndarray):
         text = repr(arg)
         return text if len(text) <= 200 else f"{text[:200]} …"
-    kind = "torch.tensor" if frame == "torch" else "np.array"
+    constructor = "torch.tensor" if frame == "torch" else "np.array"
     if arg.size > _SMALL:
-        return f"{kind}(…), shape {shape(arg)}, {arg.dtype}"
+        return f"{constructor}(…), shape {shape(arg)}, {arg.dtype}"
     values = np.round(arg.astype(np.float64), 4) if arg.dtype.kind == "f" else arg
-    return f"{kind}({values.tolist()})"
+    return f"{constructor}({values.tolist()})"

@@ -60,11 +60,11 @@ def read(file: Path, as_json: bool) -> None:
 
     from softlookup.roofline.glance import glance, glance_text
 
-    config, shown = _of_config(file, lambda config: (config, glance(config)))
+    config, model_glance = _of_config(file, lambda config: (config, glance(config)))
     if as_json:
-        click.echo(json.dumps(shown.as_json(), indent=1))
+        click.echo(json.dumps(model_glance.as_json(), indent=1))
     else:
-        click.echo(f"{glance_text(shown)}\n\nruns in softlookup: {_runs(config, shown.model)}")
+        click.echo(f"{glance_text(model_glance)}\n\nruns in softlookup: {_runs(config, model_glance.model)}")
 
 
 @click.command()
@@ -88,18 +88,18 @@ def plan(file: Path, as_json: bool, **options: Any) -> None:
 
     from softlookup.roofline.plan_text import cluster_plan, plan_text
 
-    shown = _of_config(file, lambda config: cluster_plan(config, **options))
-    click.echo(json.dumps(shown.as_json(), indent=1) if as_json else plan_text(shown))
+    training_plan = _of_config(file, lambda config: cluster_plan(config, **options))
+    click.echo(json.dumps(training_plan.as_json(), indent=1) if as_json else plan_text(training_plan))
 
 
-def _of_config(file: Path, work: Callable[[Any], Result]) -> Result:
+def _of_config(file: Path, compute: Callable[[Any], Result]) -> Result:
     """What is made of a config.json; what cannot be is refused."""
     from softlookup_inside.untrusted_files import naming, read_json
 
     try:
         config = read_json(file)
         with naming(file):
-            return work(config)
+            return compute(config)
     except FileNotFoundError:
         refuse(f"{file} cannot be read: No such file or directory")
     except ValueError as error:

@@ -78,12 +78,12 @@ class Entries:
     def __init__(self, description: Any, kinds: Iterable[str]) -> None:
         if not isinstance(description, Mapping):
             if not hasattr(description, "to_dict"):
-                kind = type(description).__name__
-                raise TypeError(f"the description is a {kind}; wanted the mapping that a config.json holds")
+                type_name = type(description).__name__
+                raise TypeError(f"the description is a {type_name}; wanted the mapping that a config.json holds")
             description = description.to_dict()
         self._all: Mapping[str, Any] = description
         self._read: set[str] = set()
-        self.model_type: str = self.one_of("model_type", {kind: kind for kind in kinds})
+        self.model_type: str = self.one_of("model_type", {model_type: model_type for model_type in kinds})
 
     def says(self, name: str) -> bool:
         """Whether the description has this entry; null counts."""
@@ -168,7 +168,7 @@ class Entries:
         ValueError with all other entries and their values.
         """
         known = self._read | NO_EFFECT | set(without_effect)
-        rest = {
+        unread_entries = {
             name: value
             for name, value in self._all.items()
             if name not in known
@@ -176,8 +176,8 @@ class Entries:
             and not name.endswith(("_token_id", "_token_ids", "_token_index"))
             and (value or name not in NO_EFFECT_WHILE_OFF)
         }
-        if rest:
-            text = ", ".join(f"{name} = {_short(value)}" for name, value in sorted(rest.items()))
+        if unread_entries:
+            text = ", ".join(f"{name} = {_short(value)}" for name, value in sorted(unread_entries.items()))
             raise ValueError(
                 f"{text}: not understood for model_type {self.model_type!r}. If it changes nothing, take it out of the "
                 "description; otherwise the published model is another one than this library would make of it"

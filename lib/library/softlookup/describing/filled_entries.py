@@ -86,7 +86,7 @@ class FilledEntries(Entries):
         """Read a list of whole numbers; missing and null mean the default."""
         if (value := self.get(name)) is None:
             return list(default)
-        if not isinstance(value, list | tuple) or not all(isinstance(number, int) for number in value):
+        if not isinstance(value, list | tuple) or not all(isinstance(entry, int) for entry in value):
             raise ValueError(f"{name} is {value!r}; wanted a list of whole numbers")
         return list(value)
 

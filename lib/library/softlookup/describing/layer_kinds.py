@@ -76,11 +76,11 @@ def mimo_types(entries: FilledEntries, n_layers: int) -> list[str]:
 
 def rotary_layers(entries: FilledEntries, n_layers: int) -> list[bool]:
     """Rotary positions in all layers but each n-th, or where no_rope_layers has a 1."""
-    if not (listed := entries.a_list("no_rope_layers")):
+    if not (flags := entries.a_list("no_rope_layers")):
         return [(layer + 1) % entries.size("no_rope_layer_interval") != 0 for layer in range(n_layers)]
-    if len(listed) < n_layers:  # transformers takes a longer list
-        raise ValueError(f"no_rope_layers has {len(listed)} values; wanted num_hidden_layers of them, {n_layers}")
-    return [bool(flag) for flag in listed[:n_layers]]
+    if len(flags) < n_layers:  # transformers takes a longer list
+        raise ValueError(f"no_rope_layers has {len(flags)} values; wanted num_hidden_layers of them, {n_layers}")
+    return [bool(flag) for flag in flags[:n_layers]]
 
 
 def chunked_types(entries: FilledEntries, n_layers: int) -> list[str]:
@@ -133,8 +133,8 @@ def always(name: str) -> Types:
 def kimi_types(entries: FilledEntries, n_layers: int) -> list[str]:
     """Linear attention, but where linear_attn_config says full attention."""
     inner = entries.inside("linear_attn_config")
-    listed = inner.a_list("full_attn_layers", [layer + 1 for layer in range(4, n_layers, 4)])  # counted from 1
-    full = {layer - 1 for layer in listed}
+    layer_numbers = inner.a_list("full_attn_layers", [layer + 1 for layer in range(4, n_layers, 4)])  # counted from 1
+    full = {layer - 1 for layer in layer_numbers}
     return ["full_attention" if layer in full else "linear_attention" for layer in range(n_layers)]
 
 
@@ -187,8 +187,8 @@ def by_step(entries: FilledEntries, n_layers: int) -> list[bool]:
 def llama4_experts(entries: FilledEntries, n_layers: int) -> list[bool]:
     """Experts in the layers of moe_layers, or else in each n-th."""
     step = entries.size("interleave_moe_layer_step")
-    places = entries.a_list("moe_layers", range(step - 1, n_layers, step))
-    return [layer in places for layer in range(n_layers)]
+    expert_layers = entries.a_list("moe_layers", range(step - 1, n_layers, step))
+    return [layer in expert_layers for layer in range(n_layers)]
 
 
 def ernie_experts(entries: FilledEntries, n_layers: int) -> list[bool]:

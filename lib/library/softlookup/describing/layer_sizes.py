@@ -65,7 +65,7 @@ class AttentionSizes:
     @property
     def words(self) -> str:
         """The kind and its sizes in a line."""
-        kind = "multi-head" if self.heads == self.kv_heads else "multi-query" if self.kv_heads == 1 else "grouped-query"
+        form = "multi-head" if self.heads == self.kv_heads else "multi-query" if self.kv_heads == 1 else "grouped-query"
         values = "" if self.value_width == self.width else f", values of {self.value_width}"
         limit = "" if self.window is None else f", {'chunks' if self.chunked else 'window'} of {self.window:,}"
         extras = [
@@ -81,7 +81,7 @@ class AttentionSizes:
         if self.indexer is not None:
             extras.append(f"{self.indexer.chosen:,} positions chosen by an indexer")
         return ", ".join(
-            [f"{kind} attention, {self.heads}/{self.kv_heads} heads of {self.width}{values}{limit}", *extras]
+            [f"{form} attention, {self.heads}/{self.kv_heads} heads of {self.width}{values}{limit}", *extras]
         )
 
 
@@ -239,8 +239,8 @@ class DeltaSizes:
     @property
     def words(self) -> str:
         """The kind and its sizes in a line."""
-        kind = "gated delta rule" if self.gates == "head" else "Kimi delta attention"
-        return f"linear attention ({kind}), {self.heads} heads, state {self.key_width} x {self.value_width} each"
+        rule_name = "gated delta rule" if self.gates == "head" else "Kimi delta attention"
+        return f"linear attention ({rule_name}), {self.heads} heads, state {self.key_width} x {self.value_width} each"
 
 
 @dataclass(frozen=True)

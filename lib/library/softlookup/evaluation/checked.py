@@ -14,8 +14,8 @@ def row_of_numbers(values: ArrayLike, name: str) -> np.ndarray:
     if row.ndim != 1 or row.size == 0:
         raise ValueError(f"{name} has the shape {row.shape}; wanted is (P,) with P at least 1")
     if not np.isfinite(row).all():
-        place = int(np.argmin(np.isfinite(row)))
-        raise ValueError(f"{name}[{place}] is {row[place]}; wanted are finite numbers")
+        position = int(np.argmin(np.isfinite(row)))
+        raise ValueError(f"{name}[{position}] is {row[position]}; wanted are finite numbers")
     return row
 
 

@@ -37,8 +37,8 @@ def by_output(name: str, parameter: Tensor) -> Tensor:
 
 def matrices(model: nn.Module) -> dict[str, Tensor]:
     """The parameters of a model that are rounded, a row for each output; norms and biases stay in float32."""
-    named = ((name, parameter.detach()) for name, parameter in model.named_parameters())
-    return {name: by_output(name, parameter) for name, parameter in named if parameter.ndim == 2}
+    parameters = ((name, parameter.detach()) for name, parameter in model.named_parameters())
+    return {name: by_output(name, parameter) for name, parameter in parameters if parameter.ndim == 2}
 
 
 def rounded(shipped: Shipped) -> Shipped:

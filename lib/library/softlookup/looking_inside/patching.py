@@ -55,10 +55,10 @@ def silence(
         by_layer[layer].append(head)
     if not by_layer:
         raise ValueError("there is no head to silence; wanted at least one (layer, head)")
-    place = "cross_heads" if cross else "heads"
-    layers = [] if reference is None else getattr(reference, place)
+    site = "cross_heads" if cross else "heads"
+    layers = [] if reference is None else getattr(reference, site)
     if reference is not None and max(by_layer) >= len(layers):
-        raise ValueError(f"layer {max(by_layer)} is not in the reference, which has {len(layers)} layers of {place}")
+        raise ValueError(f"layer {max(by_layer)} is not in the reference, which has {len(layers)} layers of {site}")
 
     def without(layer: int) -> Patch:
         def patch(z_BNTH: Tensor) -> Tensor:
@@ -69,7 +69,7 @@ def silence(
 
         return patch
 
-    return {(place, layer): without(layer) for layer in by_layer}
+    return {(site, layer): without(layer) for layer in by_layer}
 
 
 @torch.no_grad()
@@ -106,8 +106,8 @@ def activation_patching(
     """
     if not places:
         raise ValueError("there is no place to patch; wanted at least one (place, layer)")
-    clean_trace, seen = Trace(), Trace()
-    clean_value, got = float(run(clean, clean_trace)), float(run(corrupted, seen))
+    clean_trace, corrupted_trace = Trace(), Trace()
+    clean_value, got = float(run(clean, clean_trace)), float(run(corrupted, corrupted_trace))
     if abs(clean_value - got) < 1e-6:
         raise ValueError(f"clean and corrupted inputs both give {got:.6g}; wanted two answers that differ")
 
@@ -127,15 +127,15 @@ def _in_turn(first: Patch, second: Patch) -> Patch:
 
 
 def _from_the_clean_pass(clean_trace: Trace, where: Where, position: int | None) -> tuple[tuple[str, int], Patch]:
-    place, layer = where[0], where[1]
-    Trace({(place, layer): torch.clone})  # refuses a place that there is not
-    tensors: list[Tensor] = clean_trace.states if place == "state" else getattr(clean_trace, place)
+    site, layer = where[0], where[1]
+    Trace({(site, layer): torch.clone})  # refuses a place that there is not
+    tensors: list[Tensor] = clean_trace.states if site == "state" else getattr(clean_trace, site)
     if layer >= len(tensors):
-        raise ValueError(f"the pass left nothing at {where}: it has {len(tensors)} tensors of {place}")
+        raise ValueError(f"the pass left nothing at {where}: it has {len(tensors)} tensors of {site}")
     clean = tensors[layer]
     by_head = clean.ndim == 4
     if len(where) == 3 and not by_head:
-        raise ValueError(f"{where} names a head; {place} has none: wanted (place, layer)")
+        raise ValueError(f"{where} names a head; {site} has none: wanted (place, layer)")
 
     def patch(x: Tensor) -> Tensor:
         if x.shape != clean.shape:
@@ -154,7 +154,7 @@ def _from_the_clean_pass(clean_trace: Trace, where: Where, position: int | None)
             y[:, at] = clean[:, at]
         return y
 
-    return (place, layer), patch
+    return (site, layer), patch
 
 
 def _checked_heads(heads: list[int], x: Tensor, layer: int) -> list[int]:

@@ -89,8 +89,8 @@ def control_labels(types: Int[Tensor, " M"], labels: Int[Tensor, " M"], *, seed:
             f"types have shape {tuple(types.shape)}, labels {tuple(labels.shape)}: give one type for each label"
         )
     known, place_M = types.unique(return_inverse=True)
-    drawn = torch.randint(len(labels), (len(known),), generator=torch.Generator().manual_seed(seed))
-    return labels[drawn.to(labels.device)][place_M]
+    label_indices = torch.randint(len(labels), (len(known),), generator=torch.Generator().manual_seed(seed))
+    return labels[label_indices.to(labels.device)][place_M]
 
 
 @dataclass(frozen=True)
@@ -151,13 +151,13 @@ def selectivity(
             "at least 2 of each: give more places or another share"
         )
     order = torch.randperm(len(states), generator=torch.Generator().manual_seed(seed)).to(states.device)
-    tried, shown = order[:n], order[n:]
+    tried, train_rows = order[:n], order[n:]
     control_M = control_labels(types, labels, seed=seed)
     real, by_heart = (
-        Probe(states[shown], targets[shown], ridge=ridge).accuracy(states[tried], targets[tried])
+        Probe(states[train_rows], targets[train_rows], ridge=ridge).accuracy(states[tried], targets[tried])
         for targets in (labels, control_M)
     )
-    majority = (labels[tried] == labels[shown].mode().values).double().mean().item()
+    majority = (labels[tried] == labels[train_rows].mode().values).double().mean().item()
     return Selectivity(real, by_heart, majority)
 
 

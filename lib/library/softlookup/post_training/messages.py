@@ -41,7 +41,7 @@ def render_chat(
     >>> render_chat([{"role": "user", "content": "Hi"}], add_generation_prompt=True)
     '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n'
     """
-    turns = [write_turn(*_turn(number, message), names) for number, message in enumerate(messages)]
+    turns = [write_turn(*_turn(index, message), names) for index, message in enumerate(messages)]
     return "".join([*turns, *([begin_turn(ASSISTANT)] if add_generation_prompt else [])])
 
 
@@ -69,8 +69,8 @@ def encode_chat(messages: Sequence[Mapping[str, str]], tokenizer: ByteLevelToken
     ids: list[int] = []
     is_answer: list[bool] = []
     context = ""  # what stands between two answers, cut into tokens as a whole
-    for number, message in enumerate(messages):
-        role, content = _turn(number, message)
+    for index, message in enumerate(messages):
+        role, content = _turn(index, message)
         turn = write_turn(role, content, tokenizer.names)
         if role != ASSISTANT:
             context += turn
@@ -107,22 +107,22 @@ def answer_labels(ids: Sequence[int], is_answer: Sequence[bool]) -> tuple[Int[Te
         raise ValueError(f"ids has {len(ids)} tokens and is_answer {len(is_answer)}: they must be as many")
     if len(ids) < 2:
         raise ValueError(f"the example has {len(ids)} tokens; wanted at least 2, of which the second can be predicted")
-    labels = [number if is_label else IGNORED for number, is_label in zip(ids, is_answer, strict=True)]
+    labels = [token_id if is_label else IGNORED for token_id, is_label in zip(ids, is_answer, strict=True)]
     return torch.tensor(list(ids[:-1])), torch.tensor(labels[1:])
 
 
-def _turn(number: int, message: Mapping[str, str]) -> tuple[str, str]:
+def _turn(index: int, message: Mapping[str, str]) -> tuple[str, str]:
     """Read the role and the content of a message."""
     if missing := [key for key in ("role", "content") if key not in message]:
-        raise ValueError(f"message {number} has the keys {sorted(message)}; it lacks {missing[0]!r}")
+        raise ValueError(f"message {index} has the keys {sorted(message)}; it lacks {missing[0]!r}")
     if further := [key for key, value in message.items() if key not in ("role", "content") and value is not None]:
         raise ValueError(
-            f"message {number} has {further[0]!r}, for which ChatML has no place; wanted a role and a content alone: "
+            f"message {index} has {further[0]!r}, for which ChatML has no place; wanted a role and a content alone: "
             "write it into the content, or take it out"
         )
     role, content = message["role"], message["content"]
     if not isinstance(content, str):
-        raise ValueError(f"message {number} has the content {content!r:.60}; wanted a text")
+        raise ValueError(f"message {index} has the content {content!r:.60}; wanted a text")
     if role not in _ROLES:
-        raise ValueError(f"message {number} has the role {role!r}; wanted {', '.join(_ROLES)}")
+        raise ValueError(f"message {index} has the role {role!r}; wanted {', '.join(_ROLES)}")
     return role, content

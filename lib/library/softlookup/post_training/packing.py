@@ -73,13 +73,13 @@ def pack(
     if size < 1:
         raise ValueError(f"size is {size}; wanted at least 1 token in a row")
     pairs = []
-    for number, (ids, is_answer) in enumerate(examples):
+    for index, (ids, is_answer) in enumerate(examples):
         try:
             inputs, labels = answer_labels(ids, is_answer)
         except ValueError as error:
-            raise ValueError(f"example {number}: {error}") from None
+            raise ValueError(f"example {index}: {error}") from None
         if len(inputs) > size:
-            raise ValueError(f"example {number} takes {len(inputs)} tokens, a row has {size}: shorten or leave it out")
+            raise ValueError(f"example {index} takes {len(inputs)} tokens, a row has {size}: shorten or leave it out")
         pairs.append((inputs, labels))
 
     rows = _first_fit_decreasing([len(inputs) for inputs, _ in pairs], size)
@@ -88,11 +88,11 @@ def pack(
     positions_BT, examples_BT = torch.zeros(shape, dtype=torch.long), torch.full(shape, -1)
     for row, numbers in enumerate(rows):
         begin = 0
-        for number in numbers:
-            inputs, labels = pairs[number]
-            place = row, slice(begin, begin + len(inputs))
-            ids_BT[place], labels_BT[place] = inputs, labels
-            positions_BT[place], examples_BT[place] = torch.arange(len(inputs)), number
+        for index in numbers:
+            inputs, labels = pairs[index]
+            span = row, slice(begin, begin + len(inputs))
+            ids_BT[span], labels_BT[span] = inputs, labels
+            positions_BT[span], examples_BT[span] = torch.arange(len(inputs)), index
             begin += len(inputs)
     return PackedRows(ids_BT, labels_BT, positions_BT, examples_BT)
 
@@ -101,11 +101,11 @@ def _first_fit_decreasing(lengths: Sequence[int], size: int) -> list[list[int]]:
     """Share items out to bins: the numbers of the items in each."""
     rows: list[list[int]] = []
     free: list[int] = []
-    for number in sorted(range(len(lengths)), key=lambda number: -lengths[number]):
-        row = next((row for row, room in enumerate(free) if room >= lengths[number]), len(rows))
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        row = next((row for row, room in enumerate(free) if room >= lengths[index]), len(rows))
         if row == len(rows):
             rows.append([])
             free.append(size)
-        rows[row].append(number)
-        free[row] -= lengths[number]
+        rows[row].append(index)
+        free[row] -= lengths[index]
     return rows

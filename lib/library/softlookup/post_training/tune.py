@@ -229,12 +229,12 @@ def tune_command(
         examples = read_examples(file, chat)
         learned, _ = hold_out(examples, chosen.seed)
 
-        def work(shown: ProgressDisplay, on_step: Callable[[Progress], None]) -> None:
-            report = tune(chat, examples, out, chosen, base=model, on_step=on_step, note=shown.note)
-            shown.note(str(report))
-            shown.note(f'done: softlookup talk --adapter {out} "..." uses it')
+        def run_training(display: ProgressDisplay, on_step: Callable[[Progress], None]) -> None:
+            report = tune(chat, examples, out, chosen, base=model, on_step=on_step, note=display.note)
+            display.note(str(report))
+            display.note(f'done: softlookup talk --adapter {out} "..." uses it')
 
-        return shown_run(work, out, total_steps(chosen, len(learned)), None, console)
+        return shown_run(run_training, out, total_steps(chosen, len(learned)), None, console)
 
 
 def _question(example: TuneExample) -> str:

@@ -50,14 +50,14 @@ def read_examples(path: str | Path, chat: ChatModel) -> list[TuneExample]:
     with open_regular(path) as file:
         # A longer line is cut, and refused; parse_json lets one of MAX_BYTES pass.
         lines = iter(lambda: file.readline(MAX_BYTES + 2), b"")
-        for number, line in enumerate(lines, start=1):
-            if number == 1:
+        for line_number, line in enumerate(lines, start=1):
+            if line_number == 1:
                 line = line.removeprefix(BOM_UTF8)
             if line.strip():
                 try:
                     examples.append(_example(line, chat))
                 except ValueError as error:
-                    raise ValueError(f"{path}, line {number}: {error}") from error
+                    raise ValueError(f"{path}, line {line_number}: {error}") from error
     if not examples:
         raise ValueError(f"{path} holds no example; wanted lines of the form {_SHAPE}")
     return examples
@@ -135,8 +135,8 @@ def _example(line: bytes, chat: ChatModel) -> TuneExample:
     for name in _RENDERED:
         if content.get(name):
             raise ValueError(f"it has {name}, which a template would write and ChatML does not; take it out")
-    for number, message in enumerate(messages):
-        _check_message(number, message)
+    for index, message in enumerate(messages):
+        _check_message(index, message)
     if not any(message["role"] == ASSISTANT for message in messages):
         raise ValueError(f"no message has the role {ASSISTANT!r}: there is no answer to learn from")
     render_chat(messages, names=chat.tokenizer.names)  # refuses a message by its number in the file
@@ -149,6 +149,6 @@ def _example(line: bytes, chat: ChatModel) -> TuneExample:
     return TuneExample(tuple(messages), tuple(ids), tuple(is_answer))
 
 
-def _check_message(number: int, message: Any) -> None:
+def _check_message(index: int, message: Any) -> None:
     if not isinstance(message, dict) or not all(isinstance(message.get(key), str) for key in ("role", "content")):
-        raise ValueError(f"message {number} is {json.dumps(message)[:60]}; wanted a role and a content, both texts")
+        raise ValueError(f"message {index} is {json.dumps(message)[:60]}; wanted a role and a content, both texts")

@@ -41,6 +41,6 @@ class TuneReport:
             f"{self.seconds:.1f} s",
             f"{self.trained_parameters:,} trained parameters, {self.trained_fraction:.2%} of all",
         ]
-        for number, sample in enumerate(self.samples, start=1):
-            lines += [f"held-out example {number}", f"  before: {sample['before']}", f"  after:  {sample['after']}"]
+        for index, sample in enumerate(self.samples, start=1):
+            lines += [f"held-out example {index}", f"  before: {sample['before']}", f"  after:  {sample['after']}"]
         return "\n".join(lines)

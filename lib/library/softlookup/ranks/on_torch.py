@@ -168,21 +168,21 @@ class TorchDist:
         function = getattr(self._distributed, name)
         return function if inspect.isclass(function) and name != "P2POp" else partial(self._call, name, function)
 
-    def _call(self, name: str, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    def _call(self, name: str, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
         """Call torch with tensors in place of arrays; what it fills is put into the arrays once it has ended."""
         tensors: list[tuple[Any, np.ndarray]] = []
-        torch_args, torch_named = self._on_device(args, tensors), self._on_device(named, tensors)
+        torch_args, torch_keywords = self._on_device(args, tensors), self._on_device(keywords, tensors)
         with warnings.catch_warnings():
             # torch 2.13 has begun to rename some; those before it know these names alone.
             warnings.filterwarnings("ignore", message=".*is deprecated", category=FutureWarning)
-            result = function(*torch_args, **torch_named)
+            result = function(*torch_args, **torch_keywords)
         if name == "P2POp":
             return TorchMessage(result, tensors)
         if name == "batch_isend_irecv":
-            messages = args[0] if args else named["p2p_op_list"]
-            # nccl gives one work for all messages.
+            messages = args[0] if args else keywords["p2p_op_list"]
+            # nccl gives one handle for all messages.
             of_all = [pair for message in messages for pair in message.tensors]
-            return [TorchPending(work, of_all) for work in result]
+            return [TorchPending(handle, of_all) for handle in result]
         if hasattr(result, "wait"):
             return TorchPending(result, tensors)
         _back(tensors)
@@ -223,21 +223,21 @@ class TorchMessage:
 class TorchPending:
     """A message on its way.
 
-    ``work`` is what torch.distributed gave; ``tensors`` lie on a card, each with the array that it is for.
+    ``handle`` is what torch.distributed gave; ``tensors`` lie on a card, each with the array that it is for.
     """
 
-    def __init__(self, work: Any, tensors: list[tuple[Any, np.ndarray]]) -> None:
-        self._work, self._tensors = work, tensors
+    def __init__(self, handle: Any, tensors: list[tuple[Any, np.ndarray]]) -> None:
+        self._handle, self._tensors = handle, tensors
 
     def wait(self, *timeout: Any) -> bool:
         """Wait until the message has arrived, or as long as torch's ``timeout`` says."""
-        self._work.wait(*timeout)
+        self._handle.wait(*timeout)
         _back(self._tensors)
         return True
 
     def is_completed(self) -> bool:
         """Whether the message has arrived."""
-        return self._work.is_completed() and self.wait()
+        return self._handle.is_completed() and self.wait()
 
 
 def _back(tensors: Sequence[tuple[Any, np.ndarray]]) -> None:

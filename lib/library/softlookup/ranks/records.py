@@ -28,9 +28,9 @@ class WorldError(Exception):
             "not-deterministic" (a rank that does something else the second time) or "record" (no record of a rank).
     """
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, problem: str, message: str) -> None:
         super().__init__(message)
-        self.kind = kind
+        self.kind = problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,15 +91,15 @@ class RankProgram:
         self.record: Record = np.zeros((0, WIDTH), np.int64), np.zeros(0, np.int64)
         self._awaited: set[int] = set()
 
-    def read(self, record: Record) -> list[RankOperation]:
+    def read(self, longer_record: Record) -> list[RankOperation]:
         """Read the record of a longer run of the same rank.
 
         The record is as ``inside.dist.record`` gives it, and may come from anywhere; gives what the rank did more.
         WorldError if it is no record of that rank, or does not begin as the one before it.
         """
-        if not isinstance(record, tuple) or len(record) != 2:
+        if not isinstance(longer_record, tuple) or len(longer_record) != 2:
             raise self._no_record()
-        rows, words = map(np.asarray, record)
+        rows, words = map(np.asarray, longer_record)
         if rows.ndim != 2 or rows.shape[1] != WIDTH or len(rows) > MOST_ROWS or rows.dtype != np.int64:
             raise self._no_record()
         if words.ndim != 1 or words.dtype != np.int64 or len(words) > MOST_WORDS:
@@ -131,11 +131,11 @@ class RankProgram:
 
     def _add(self, row: list[int], words: np.ndarray, at: int) -> int:
         """Read a row; gives where the array of the next one begins."""
-        number, peer, awaited, dtype, axes, *sizes, group, call = row
+        name_index, peer, awaited, dtype, axes, *sizes, group, call = row
         last = self.operations[-1].name if self.operations else ""
-        if not 0 <= number < len(NAMES) or last == "end":
+        if not 0 <= name_index < len(NAMES) or last == "end":
             raise self._no_record()
-        name = NAMES[number]
+        name = NAMES[name_index]
         has_array, has_peer = name not in ("wait", "end"), name not in ("wait", "result", "end", "group")
         is_good = (
             (0 <= peer < self.world and peer != self.rank if has_peer else peer == -1)
@@ -157,8 +157,8 @@ class RankProgram:
                 raise self._no_record() from None
         if name == "wait":
             self._awaited.add(awaited)
-        kind, collective = DTYPES[dtype] if has_array else None, EVERYTHING[call] if call else ""
-        self.operations.append(RankOperation(name, peer, awaited, kind, shape, array, group, collective))
+        array_dtype, collective = DTYPES[dtype] if has_array else None, EVERYTHING[call] if call else ""
+        self.operations.append(RankOperation(name, peer, awaited, array_dtype, shape, array, group, collective))
         return at
 
     def _can_wait(self, awaited: int) -> bool:

@@ -123,17 +123,17 @@ def _bytes_of(array: np.ndarray) -> int:
 
 def _compare_groups(programs: Sequence[Sequence[RankOperation]]) -> None:
     """Refuse groups that not all ranks make in the same order: torch.distributed waits for all of them there."""
-    made = [
+    groups_by_rank = [
         [each.array.tolist() for each in program if each.name == "group" and each.array is not None]
         for program in programs
     ]
-    for rank, groups in enumerate(made):
-        for number, (first, other) in enumerate(zip_longest(made[0], groups), 1):
+    for rank, groups in enumerate(groups_by_rank):
+        for call_number, (first, other) in enumerate(zip_longest(groups_by_rank[0], groups), 1):
             if first != other:
                 raise WorldError(
                     "groups",
-                    f"rank 0 and rank {rank} differ in their call {number} of new_group: {_called_with(first)} on rank "
-                    f"0, {_called_with(other)} on rank {rank}; all ranks call it for every group, in the same order",
+                    f"rank 0 and rank {rank} differ in their call {call_number} of new_group: {_called_with(first)} on "
+                    f"rank 0, {_called_with(other)} on rank {rank}; all ranks call it for every group, in one order",
                 )
 
 
@@ -216,9 +216,9 @@ class _Meeting:
         ends = channel.sends if operation.sends else channel.receives
         self._ends[rank, position] = link, len(ends)
         ends.append(_Posted(operation, self._clocks[rank], len(self._completed[rank])))
-        number = len(channel.meetings)
-        if number < min(len(channel.sends), len(channel.receives)):
-            self._meet(link, channel.sends[number], channel.receives[number], channel)
+        meeting_index = len(channel.meetings)
+        if meeting_index < min(len(channel.sends), len(channel.receives)):
+            self._meet(link, channel.sends[meeting_index], channel.receives[meeting_index], channel)
 
     def _meet(self, link: tuple[int, int], sent: _Posted, received: _Posted, channel: _Channel) -> None:
         a, b = sent.operation, received.operation
@@ -245,9 +245,9 @@ class _Meeting:
 
     def _message_of(self, rank: int, position: int) -> int | None:
         """The message that an operation is an end of, once it has met the other end."""
-        link, number = self._ends[rank, position]
+        link, meeting_index = self._ends[rank, position]
         meetings = self._channels[link].meetings
-        return meetings[number] if number < len(meetings) else None
+        return meetings[meeting_index] if meeting_index < len(meetings) else None
 
 
 def _standstill(

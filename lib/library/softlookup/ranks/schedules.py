@@ -46,8 +46,8 @@ class PipelineTimes:
     @property
     def idle(self) -> float:
         """The bubble: the fraction of all stages' time in which they wait."""
-        work = sum(task.end_s - task.begin_s for stage in self.stages for task in stage)
-        return 1 - work / (len(self.stages) * self.seconds)
+        busy_s = sum(task.end_s - task.begin_s for stage in self.stages for task in stage)
+        return 1 - busy_s / (len(self.stages) * self.seconds)
 
 
 def gpipe(stages: int, micro_batches: int) -> list[list[str]]:
@@ -145,7 +145,7 @@ def _check_orders(orders: Sequence[Sequence[str]]) -> None:
     if not orders or not orders[0]:
         raise ValueError("there are no tasks: wanted at least one stage with a forward and a backward")
     count = len(orders[0]) // 2
-    expected = sorted(f"{kind}{i}" for kind in "FB" for i in range(count))
+    expected = sorted(f"{direction}{i}" for direction in "FB" for i in range(count))
     for stage, order in enumerate(orders):
         if sorted(order) != expected:
             raise ValueError(

@@ -73,11 +73,11 @@ class _Post:
         sent = {src: messages for (src, dst), messages in self._sent.items() if dst == rank}
         return pack_inbox({src: [m.array for m in messages if m.array is not None] for src, messages in sent.items()})
 
-    def goes_on(self, rank: int, record: Record) -> None:
+    def goes_on(self, rank: int, rank_record: Record) -> None:
         """Take what a rank did, from its beginning."""
         program = self.programs[rank]
         begin = len(program.operations)
-        new = program.read(record)
+        new = program.read(rank_record)
         if not new:
             raise WorldError("record", f"rank {rank} does not go on with the messages that it waited for")
         for position, operation in enumerate(new, begin):
@@ -94,11 +94,11 @@ class _Post:
         missing = self._missing(rank)
         if missing is None:
             return False
-        operation, number = missing
+        operation, message_index = missing
         sent = self._sent.get((operation.peer, rank), [])
-        if number >= len(sent):
+        if message_index >= len(sent):
             return False
-        message = sent[number]
+        message = sent[message_index]
         return operation.meets(message) and (message.shape, message.dtype) == (operation.shape, operation.dtype)
 
     def _missing(self, rank: int) -> tuple[RankOperation, int] | None:

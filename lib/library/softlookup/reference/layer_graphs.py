@@ -232,9 +232,9 @@ def _rounds(terms: int) -> int:
 
 
 def _positive(**numbers: int) -> None:
-    for name, number in numbers.items():
-        if number < 1:
-            raise ValueError(f"{name} must be at least 1; got {number}")
+    for name, value in numbers.items():
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1; got {value}")
 
 
 def _at_least_one(n_tokens: int) -> int:

@@ -235,14 +235,14 @@ def layers(config: Config | ModelLayers) -> ModelLayers:
     """
     if isinstance(config, ModelLayers):
         return config
-    kind = config.get("model_type") if isinstance(config, Mapping) else None
-    if isinstance(kind, str):
+    model_type = config.get("model_type") if isinstance(config, Mapping) else None
+    if isinstance(model_type, str):
         inner = config.get("text_config")
-        if kind not in DECODERS and isinstance(inner, Mapping):
-            return replace(layers(_with_tie(config, inner)), wrapped_in=kind)
-        if kind in decoder_defaults()["wrappers"]:
+        if model_type not in DECODERS and isinstance(inner, Mapping):
+            return replace(layers(_with_tie(config, inner)), wrapped_in=model_type)
+        if model_type in decoder_defaults()["wrappers"]:
             raise TypeError(f"text_config is {inner!r}; wanted a mapping, the description of the text decoder")
-        config = {**config, "model_type": SAME_AS.get(kind, kind)}
+        config = {**config, "model_type": SAME_AS.get(model_type, model_type)}
     entries = FilledEntries(config, DECODERS)
     model = read_layers(entries)
     # Tokens of one image see each other then; text is read as elsewhere.
@@ -253,15 +253,15 @@ def layers(config: Config | ModelLayers) -> ModelLayers:
 
 def _with_tie(whole: Config, inner: Config) -> Config:
     """A text_config with the word of the whole on whether the output matrix is the table of tokens."""
-    kind, tied = whole["model_type"], whole.get("tie_word_embeddings")
+    model_type, tied = whole["model_type"], whole.get("tie_word_embeddings")
     inner_kind = inner.get("model_type")
     if isinstance(inner_kind, str) and SAME_AS.get(inner_kind, inner_kind) not in DECODERS:
         return inner  # read next, and refused by its model_type
     if tied is None:
-        tied = decoder_defaults()["wrappers"].get(kind)
+        tied = decoder_defaults()["wrappers"].get(model_type)
         if tied is None or inner.get("tie_word_embeddings", tied) != tied:
             raise ValueError(
-                f"the description has no tie_word_embeddings beside text_config, and {kind!r} does not say"
+                f"the description has no tie_word_embeddings beside text_config, and {model_type!r} does not say"
             )
     return {**inner, "tie_word_embeddings": tied}
 
@@ -312,11 +312,6 @@ def cache_rows(config: Config | ModelLayers) -> list[CacheRows]:
     is as in ``sizes``; ValueError, which names the entry, if it cannot be read.
     """
     return [rows for counts in _parts(layers(config)) for rows in counts.caches]
-
-
-def cached_positions(config: Config, length: int) -> list[int]:
-    """How many rows each cache holds after so many tokens, layer by layer: positions, but where they are compressed."""
-    return [rows.rows(length) for rows in cache_rows(config)]
 
 
 def cache_bytes(config: Config | ModelLayers, length: int, bytes_each: int = 2) -> int:

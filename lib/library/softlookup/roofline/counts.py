@@ -174,28 +174,26 @@ def _turned(operation: Operation, sizes: TransformerSizes) -> list[Operation]:
         soft = operation.elementwise_flops // ELEMENTWISE["softmax"][0] * sum(ELEMENTWISE["softmax"])
         return [Operation(name, operation.product_flops * 5 // 2, soft, (*after, *inputs, *operation.writes), before)]
     if operation.product_flops:
-        left, right = inputs[:2]
+        a, b = inputs[:2]
         # A bias's gradient is a sum over rows, made beside that of its matrix.
         added = after[0].elements if before[2:] else 0
         return [
-            Operation(f"d {left.name} of {operation.name}", operation.product_flops, 0, (*after, right), before[:1]),
-            Operation(
-                f"d {right.name} of {operation.name}", operation.product_flops, added, (*after, left), before[1:]
-            ),
+            Operation(f"d {a.name} of {operation.name}", operation.product_flops, 0, (*after, b), before[:1]),
+            Operation(f"d {b.name} of {operation.name}", operation.product_flops, added, (*after, a), before[1:]),
         ]
     if operation.name == "embed":  # added to the rows of the table's gradient
         ids, rows = inputs[0], before[1]
         return [Operation(name, 0, rows.elements, (*after, ids, rows), (rows,))]
-    kind = _kind(operation.name, sizes)
-    flops = ELEMENTWISE[kind][1] * operation.writes[0].elements
-    if kind == "add":
+    function_name = _kind(operation.name, sizes)
+    flops = ELEMENTWISE[function_name][1] * operation.writes[0].elements
+    if function_name == "add":
         # Positions get the sum over the batch; the states pass a residual connection by and meet what went through.
         reads, writes = (after, before[1:]) if operation.part == "embedding" else ((*after, before[1]), before[:1])
-    elif kind == "loss":  # the first gradient of all: from the probabilities and the labels
+    elif function_name == "loss":  # the first gradient of all: from the probabilities and the labels
         reads, writes = (*operation.writes, inputs[1]), before[:1]
-    elif kind == "softmax":
+    elif function_name == "softmax":
         reads, writes = (*after, *operation.writes), before
-    elif kind == "rotary":
+    elif function_name == "rotary":
         reads, writes = (*after, inputs[1]), before[:1]
     else:  # norms need no shift; activations and gates what they were given
         reads, writes = (*after, *inputs[:2]), before

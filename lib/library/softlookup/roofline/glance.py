@@ -56,8 +56,8 @@ class ModelGlance:
         The counts stand by name; "layers" has layers that are alike once, with their places from 0 and their parts.
         """
         alike: dict[LayerSizes, list[int]] = {}
-        for place, layer in enumerate(self.model.layers):
-            alike.setdefault(layer, []).append(place)
+        for layer_index, layer in enumerate(self.model.layers):
+            alike.setdefault(layer, []).append(layer_index)
         return {
             "model_type": self.model.model_type,
             "wrapped_in": self.model.wrapped_in,
@@ -69,13 +69,13 @@ class ModelGlance:
             **{name: value for name, value in vars(self).items() if name != "model"},
             "layers": [
                 {
-                    "places": places,
+                    "places": layer_indices,
                     "parts": [
                         {"kind": type(part).__name__.removesuffix("Sizes"), "words": part.words, **asdict(part)}
                         for part in layer.parts
                     ],
                 }
-                for layer, places in alike.items()
+                for layer, layer_indices in alike.items()
             ],
         }
 
@@ -119,13 +119,13 @@ def _further(config: Config) -> int:
     return next((count for count in counts if isinstance(count, int)), 0)
 
 
-def formulas(shown: ModelGlance) -> dict[str, str]:
+def formulas(model_glance: ModelGlance) -> dict[str, str]:
     """Write how each count of a glance comes about, layer by layer of its kind.
 
     Under "total", "active", "cache" and "states" a sum of products, with what each term stands for in brackets; without
     the last two where a model has no cache or no states.
     """
-    model = shown.model
+    model = model_glance.model
     kinds: dict[PartSizes, int] = {}
     for part in [*(part for layer in model.layers for part in layer.parts), *model.beside]:
         kinds[part] = kinds.get(part, 0) + 1
@@ -134,7 +134,7 @@ def formulas(shown: ModelGlance) -> dict[str, str]:
     terms = [f"{table} [embedding]"] if model.tied else [f"2 × {table} [embedding, output]"]
     terms += [f"{kinds[part]} × {counts[part].parameters:,} [{part.words}]" for part in kinds]
     norms = sum(layer.norms for layer in model.layers) + model.last_norms
-    terms += [f"{number:,} [{words}]" for number, words in ((norms, "norms"), (model.tables, "tables")) if number]
+    terms += [f"{count:,} [{words}]" for count, words in ((norms, "norms"), (model.tables, "tables")) if count]
     unchosen = [f"{kinds[part]} × {counts[part].unchosen:,}" for part in kinds if counts[part].unchosen]
     caches = [
         f"{kinds[part]} × {rows.rows(LONG):,} × {rows.numbers:,} [{part.words}]"
@@ -143,48 +143,48 @@ def formulas(shown: ModelGlance) -> dict[str, str]:
         if rows.numbers
     ]
     states = [f"{kinds[part]} × {counts[part].state:,} [{part.words}]" for part in kinds if counts[part].state]
-    written = {"total": " + ".join(terms), "active": " − ".join([f"{shown.total:,}", *unchosen])}
+    written = {"total": " + ".join(terms), "active": " − ".join([f"{model_glance.total:,}", *unchosen])}
     for name, of_name in (("cache", caches), ("states", states)):
         if of_name:
-            written[name] = f"{shown.bytes_each} × ({' + '.join(of_name)})"
+            written[name] = f"{model_glance.bytes_each} × ({' + '.join(of_name)})"
     return written
 
 
-def glance_text(shown: ModelGlance) -> str:
+def glance_text(counts: ModelGlance) -> str:
     """Write a glance for a terminal: the diagram, then the counts.
 
     Args:
-        shown: What ``glance`` counted.
+        counts: What ``glance`` counted.
 
     Returns:
         Lines of at most some hundred characters.
     """
-    model = shown.model
+    model = counts.model
     title = f"{model.model_type}: {len(model.layers):,} layers, width {model.d_model:,}"
     if model.wrapped_in is not None:
         title += f" (the text decoder of {model.wrapped_in}; nothing else of it is counted)"
-    active = "" if shown.active == shown.total else f", {_in_words(shown.active)} of them for a token"
+    active = "" if counts.active == counts.total else f", {_in_words(counts.active)} of them for a token"
     cache = "none"
-    if shown.long_bytes:
-        cache = f"{shown.first_bytes:,.0f} bytes for a token"
-        if shown.late_bytes != shown.first_bytes:
-            cache += f", {shown.late_bytes:,.0f} once all windows are full"
-        cache += f"; {_short(shown.long_bytes)}B at {LONG:,} tokens"
+    if counts.long_bytes:
+        cache = f"{counts.first_bytes:,.0f} bytes for a token"
+        if counts.late_bytes != counts.first_bytes:
+            cache += f", {counts.late_bytes:,.0f} once all windows are full"
+        cache += f"; {_short(counts.long_bytes)}B at {LONG:,} tokens"
     lines = [
         title,
         "",
         *diagram(model),
         "",
-        f"parameters  {_in_words(shown.total)}{active}",
+        f"parameters  {_in_words(counts.total)}{active}",
         f"cache       {cache}",
-        *([f"state       {_short(shown.state_bytes)}B, however long the text is"] if shown.state_bytes else []),
-        f"operations  {_short(shown.weight_flops)}FLOP with weights for a token,",
-        f"            {_short(shown.long_flops)}FLOP more for scores, mixing and states at {LONG:,} tokens",
+        *([f"state       {_short(counts.state_bytes)}B, however long the text is"] if counts.state_bytes else []),
+        f"operations  {_short(counts.weight_flops)}FLOP with weights for a token,",
+        f"            {_short(counts.long_flops)}FLOP more for scores, mixing and states at {LONG:,} tokens",
         "",
-        f"Cache and states with {8 * shown.bytes_each} bits for a number. A multiply-add is two operations;",
+        f"Cache and states with {8 * counts.bytes_each} bits for a number. A multiply-add is two operations;",
         "norms, activations and decays are not counted.",
     ]
-    if (further := shown.further_layers) > 0:
+    if (further := counts.further_layers) > 0:
         also = f"{further} layers that predict" if further > 1 else "one layer that predicts"
         lines.append(f"Not counted either: {also} further tokens.")
     return "\n".join(lines)
@@ -256,7 +256,7 @@ def _in_words(parameters: int) -> str:
     return _short(parameters, _WORDS) if parameters >= _WORDS[-1][0] else f"{parameters:,}"
 
 
-def _short(number: float, units: tuple[tuple[float, str], ...] = _LETTERS) -> str:
+def _short(value: float, units: tuple[tuple[float, str], ...] = _LETTERS) -> str:
     """A number in the largest unit that it has."""
-    size, unit = next(((size, unit) for size, unit in units if number >= size), (1, ""))
-    return f"{number / size:.3g} {unit}"
+    size, unit = next(((size, unit) for size, unit in units if value >= size), (1, ""))
+    return f"{value / size:.3g} {unit}"

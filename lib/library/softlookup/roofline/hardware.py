@@ -50,9 +50,9 @@ class Hardware:
         for table in ("dense_flops_per_s", "sparse_flops_per_s", "links_bytes_per_s"):
             numbers |= getattr(self, table)
             object.__setattr__(self, table, _frozen(getattr(self, table)))
-        for what, number in numbers.items():
-            if not number > 0:
-                raise ValueError(f"{self.name}: {what} is {number}, wanted a number above 0")
+        for what, value in numbers.items():
+            if not value > 0:
+                raise ValueError(f"{self.name}: {what} is {value}, wanted a number above 0")
 
     def peak_flops_per_s(self, dtype: str, *, sparse: bool = False) -> float:
         """The peak rate for a kind of number.
@@ -69,8 +69,8 @@ class Hardware:
         """
         table = self.sparse_flops_per_s if sparse else self.dense_flops_per_s
         if dtype not in table:
-            kind = "sparse" if sparse else "dense"
-            raise KeyError(f"{self.name} has no {kind} rate for {dtype}; it has {', '.join(table) or 'none at all'}")
+            form = "sparse" if sparse else "dense"
+            raise KeyError(f"{self.name} has no {form} rate for {dtype}; it has {', '.join(table) or 'none at all'}")
         return table[dtype]
 
     def link_bytes_per_s(self, link: str) -> float:
@@ -96,7 +96,7 @@ def _tera(**rates: float) -> dict[str, float]:
 
 def _halved(sparse: Mapping[str, float]) -> dict[str, float]:
     """Dense rates from sparse ones, for sheets that print matrix rates with sparsity alone."""
-    return {kind: rate / 2 for kind, rate in sparse.items()}
+    return {dtype: rate / 2 for dtype, rate in sparse.items()}
 
 
 _A100_DENSE = _tera(
@@ -250,11 +250,11 @@ def hardware(name: str) -> Hardware:
     return _KNOWN[name]
 
 
-def measured_hardware(record: Mapping[str, Any]) -> Hardware:
+def measured_hardware(measurement: Mapping[str, Any]) -> Hardware:
     """The machine that a record of ``softlookup bench roofline`` was made on, with the medians that were measured.
 
     Args:
-        record: What the bench returned, or the JSON file that it wrote.
+        measurement: What the bench returned, or the JSON file that it wrote.
 
     Returns:
         Its rates by kind of number, its bandwidth and its memory; no links, no sparse rates.
@@ -263,9 +263,9 @@ def measured_hardware(record: Mapping[str, Any]) -> Hardware:
         KeyError: If the record lacks one of the fields rates, bandwidth, memory_bytes, machine.
     """
     return Hardware(
-        str(record["machine"]),
-        {dtype: float(rate["median"]) for dtype, rate in record["rates"].items()},
-        float(record["bandwidth"]["median"]),
-        float(record["memory_bytes"]),
+        str(measurement["machine"]),
+        {dtype: float(rate["median"]) for dtype, rate in measurement["rates"].items()},
+        float(measurement["bandwidth"]["median"]),
+        float(measurement["memory_bytes"]),
         "measured by `softlookup bench roofline`",
     )

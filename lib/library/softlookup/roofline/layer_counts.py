@@ -95,10 +95,10 @@ def part_counts(part: PartSizes, d_model: int) -> PartCounts:
 def _attention(part: AttentionSizes, d_model: int) -> PartCounts:
     queries, keys = part.heads * part.width, part.kv_heads * part.width
     values, mixed = part.kv_heads * part.value_width, part.heads * part.value_width
-    made = 0 if not part.own_cache else keys + (values if part.own_values else 0)
-    products = d_model * (queries + made + mixed + part.gate)
+    kv_width = 0 if not part.own_cache else keys + (values if part.own_values else 0)
+    products = d_model * (queries + kv_width + mixed + part.gate)
     added = part.gains + (part.heads if part.sinks else 0) + (d_model if part.output_bias else 0)
-    added += queries + made + (part.gate if part.gate_bias else 0) if part.qkv_bias else 0
+    added += queries + kv_width + (part.gate if part.gate_bias else 0) if part.qkv_bias else 0
     cache = CacheRows(keys + values if part.own_cache else 0, queries + mixed, part.window)
     if (indexer := part.indexer) is None:
         return PartCounts(products, added, caches=(cache,))

@@ -45,10 +45,10 @@ class Kernels:
         also = (self.moved(f"b_{name}", narrow),) if bias else ()
         return product(name, x, self.moved(f"w_{name}", wide, narrow), y, wide, part=part, also=also)
 
-    def each(self, name: str, kind: str, part: str, shape: tuple[int, ...], *more: Moved, of: str = "x") -> Operation:
+    def each(self, name: str, op: str, part: str, shape: tuple[int, ...], *more: Moved, of: str = "x") -> Operation:
         """Elementwise work on a tensor, ``more`` read beside it."""
         x, y = self.moved(of, *shape), self.moved(name, *shape)
-        return Operation(name, 0, ELEMENTWISE[kind][0] * y.elements, (x, *more), (y,), part=part)
+        return Operation(name, 0, ELEMENTWISE[op][0] * y.elements, (x, *more), (y,), part=part)
 
     def norm(self, name: str) -> Operation:
         """A norm of the states."""
@@ -65,25 +65,25 @@ class Kernels:
         self,
         keys: int,
         *,
-        made: int | None = None,
+        new_keys: int | None = None,
         part: str = "attention",
         pairs: int | None = None,
         fused: bool = False,
     ) -> list[Operation]:
         """Attention of T queries to ``keys`` positions.
 
-        ``keys`` is S; of ``made`` of them keys and values are made here (None: of T) and the rest was kept. ``part`` is
-        "attention" or "cross-attention"; ``pairs`` of positions are computed (None: all T * S); ``fused``: one kernel
-        does scores, softmax and mixing and keeps the scores to itself.
+        ``keys`` is S; ``new_keys`` of them are computed here with their values (None: T), the others are in the cache.
+        ``part`` is "attention" or "cross-attention"; ``pairs`` of positions are computed (None: all T * S); ``fused``:
+        one kernel does scores, softmax and mixing and keeps the scores to itself.
         """
         z, b, t = self.sizes, self.B, self.T
-        made = t if made is None else made
+        new_keys = t if new_keys is None else new_keys
         n, k, h, pairs = z.N, z.kv_heads, z.head_width, t * keys if pairs is None else pairs
         bias = z.attention_bias
         steps = [self.dense("q", t, z.D, z.wide, part=part, bias=bias)]
-        if made:
+        if new_keys:
             of = "memory" if part == "cross-attention" else "x"
-            steps += [self.dense(name, made, z.D, z.narrow, part=part, bias=bias, of=of) for name in ("k", "v")]
+            steps += [self.dense(name, new_keys, z.D, z.narrow, part=part, bias=bias, of=of) for name in ("k", "v")]
         if z.rotary and part == "attention":
             # A table of cosines and sines is read beside.
             steps += [
@@ -181,7 +181,7 @@ def layer(
     pairs = causal_pairs(queries, keys) if causal else None
     steps = [kernels.norm("norm 1"), *kernels.attention(keys, pairs=pairs, fused=fused), kernels.residual("add 1")]
     if memory:
-        made = 0 if memory_cached else memory
-        across = kernels.attention(memory, made=made, part="cross-attention", fused=fused)
+        new_keys = 0 if memory_cached else memory
+        across = kernels.attention(memory, new_keys=new_keys, part="cross-attention", fused=fused)
         steps += [kernels.norm("norm across"), *across, kernels.residual("add across")]
     return [*steps, kernels.norm("norm 2"), *kernels.feed_forward(), kernels.residual("add 2")]

@@ -91,20 +91,20 @@ def _layouts(
     sequences, sequence = step
     experts = _experts(sizes)
     for tensor, pipeline, context in product(_divisors(cards), _divisors(cards), contexts):
-        data, left = divmod(cards, tensor * pipeline * context)
-        if left or pipeline > sizes.L + 2 or sequences % data or _is_uneven(sequence, context):
+        data, remainder = divmod(cards, tensor * pipeline * context)
+        if remainder or pipeline > sizes.L + 2 or sequences % data or _is_uneven(sequence, context):
             continue
         if any(size % tensor for size in _cut_by_tensor(sizes).values()):
             continue
         stages = zero if data * context > 1 else (0,)
         chunks = sorted({1, _layers(sizes, pipeline)}) if pipeline > 1 else (1,)
         shared = _divisors(gcd(data, experts) if experts else 1)
-        for expert, stage, pieces, recompute in product(shared, stages, chunks, RECOMPUTE):
-            yield Layout(data, tensor, pipeline, stage, pieces, recompute, context, expert)
+        for expert, stage, n_chunks, recompute in product(shared, stages, chunks, RECOMPUTE):
+            yield Layout(data, tensor, pipeline, stage, n_chunks, recompute, context, expert)
 
 
-def _divisors(number: int) -> list[int]:
-    return [n for n in range(1, number + 1) if number % n == 0]
+def _divisors(count: int) -> list[int]:
+    return [n for n in range(1, count + 1) if count % n == 0]
 
 
 def _cut_by_tensor(sizes: TransformerSizes) -> dict[str, int]:
@@ -246,8 +246,8 @@ def _micro_batches(sizes: TransformerSizes, layout: Layout, tokens: int, sequenc
         raise ValueError(
             f"expert is {layout.expert}; wanted a divisor of data, {layout.data}, and of {experts} experts"
         )
-    micro, left = divmod(tokens // sequence, layout.data * batch)
-    if left or not micro:
+    micro, remainder = divmod(tokens // sequence, layout.data * batch)
+    if remainder or not micro:
         each = f"data, {layout.data}" if batch == 1 else f"data times batch, {layout.data} x {batch}"
         raise ValueError(f"a step has {tokens // sequence} sequences; wanted a multiple of {each}")
     return micro

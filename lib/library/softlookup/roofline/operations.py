@@ -148,8 +148,8 @@ def total(operations: Iterable[Operation]) -> Total:
     sums = [0, 0, 0, 0]
     for operation in operations:
         read, written = (sum(t.bytes for t in side) for side in (operation.reads, operation.writes))
-        for index, number in enumerate((operation.product_flops, operation.elementwise_flops, read, written)):
-            sums[index] += operation.times * number
+        for index, amount in enumerate((operation.product_flops, operation.elementwise_flops, read, written)):
+            sums[index] += operation.times * amount
     return Total(*sums)
 
 

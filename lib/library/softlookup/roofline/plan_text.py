@@ -109,37 +109,39 @@ def cluster_plan(
     return ClusterPlan(sizes, cluster, devices, tokens, sequence, len(costs), tuple(grids.values())[:best])
 
 
-def _named(word: str, names: Iterable[str], what: str) -> str:
+def _named(beginning: str, names: Iterable[str], what: str) -> str:
     """The last of some names that begins with a word."""
-    if like := [name for name in names if name.lower().startswith(word.lower())]:
+    if like := [name for name in names if name.lower().startswith(beginning.lower())]:
         return like[-1]
-    raise ValueError(f"no {what} begins with {word!r}; there are {', '.join(names)}")
+    raise ValueError(f"no {what} begins with {beginning!r}; there are {', '.join(names)}")
 
 
-def plan_text(shown: ClusterPlan) -> str:
+def plan_text(training_plan: ClusterPlan) -> str:
     """A plan as lines of text, with a small table."""
-    cluster, sizes = shown.cluster, shown.sizes
+    cluster, sizes = training_plan.cluster, training_plan.sizes
     ports = cluster.ports or cluster.node
     links = f"{cluster.within.name} within nodes of {cluster.node}, {ports} x {cluster.between.name} between them"
     active = f", {sizes.active / 1e9:.4g} billion for a token" if sizes.experts else ""
     lines = [
         f"{sizes.name}: {sizes.whole / 1e9:.4g} billion parameters{active}",
-        f"{shown.devices} x {cluster.card.name}, {cluster.card.memory_bytes / 1e9:.0f} GB each; {links}",
-        f"{shown.tokens:,} tokens a step, in sequences of {shown.sequence:,}; Adam, 16 bytes for a parameter",
+        f"{training_plan.devices} x {cluster.card.name}, {cluster.card.memory_bytes / 1e9:.0f} GB each; {links}",
+        f"{training_plan.tokens:,} tokens a step, in sequences of {training_plan.sequence:,}; "
+        "Adam, 16 bytes for a parameter",
         "",
     ]
-    if not shown.costs[0].fits:
-        lines += [f"None of {shown.planned:,} layouts fits. These need least memory:", ""]
-    wide = max(len(str(cost.layout)) for cost in shown.costs)
+    if not training_plan.costs[0].fits:
+        lines += [f"None of {training_plan.planned:,} layouts fits. These need least memory:", ""]
+    wide = max(len(str(cost.layout)) for cost in training_plan.costs)
     lines.append(f"{'layout':{wide}}  GB a card  step, s  MFU   spent on")
-    for cost in shown.costs:
+    for cost in training_plan.costs:
         spent = sorted(cost.spent_s.items(), key=lambda item: -item[1])[:_SPENT]
         words = ", ".join(f"{name} {part / cost.step_s:.0%}" for name, part in spent if part > 0.005 * cost.step_s)
         gigabytes, step = f"{cost.memory_bytes / 1e9:.1f}", f"{cost.step_s:.3g}"
-        lines.append(f"{str(cost.layout):{wide}}  {gigabytes:>9}  {step:>7}  {shown.mfu(cost):>4.0%}  {words}")
+        lines.append(f"{str(cost.layout):{wide}}  {gigabytes:>9}  {step:>7}  {training_plan.mfu(cost):>4.0%}  {words}")
     lines += [
         "",
-        f"The best of each grid, of {shown.planned:,} layouts. Rates are those of data sheets, which no step reaches;",
+        f"The best of each grid, of {training_plan.planned:,} layouts. Rates are those of data sheets, "
+        "which no step reaches;",
         "messages of tensors and experts are planned without any overlap, and some schedules hide a part of them.",
     ]
     return "\n".join(lines)

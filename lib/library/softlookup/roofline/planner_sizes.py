@@ -191,8 +191,8 @@ def _pairs(sizes: TransformerSizes, tokens: int) -> float:
     """Pairs of positions that a layer computes, the mean over layers."""
     full = causal_pairs(tokens, tokens)
     windows = sizes.windows if isinstance(sizes, PlannerSizes) else ()
-    seen = [causal_pairs(w, w) + (tokens - w) * w if w < tokens else full for w in windows]
-    return (sum(seen) + (sizes.L - len(seen)) * full) / sizes.L
+    window_pairs = [causal_pairs(w, w) + (tokens - w) * w if w < tokens else full for w in windows]
+    return (sum(window_pairs) + (sizes.L - len(window_pairs)) * full) / sizes.L
 
 
 def card_activations(part: TransformerSizes, rows: int) -> list[Moved]:

@@ -104,8 +104,8 @@ class TransformerSizes:
 def check_source(sizes: TransformerSizes, source: int) -> None:
     """Refuse, by a ValueError with the model's name, a source without an encoder, or an encoder-decoder without one."""
     if bool(sizes.decoder_layers) != bool(source):
-        kind = "is an encoder-decoder and needs a source" if sizes.decoder_layers else "has no encoder for a source"
-        raise ValueError(f"{sizes.name} {kind}; got source = {source}")
+        problem = "is an encoder-decoder and needs a source" if sizes.decoder_layers else "has no encoder for a source"
+        raise ValueError(f"{sizes.name} {problem}; got source = {source}")
 
 
 def parameters(sizes: TransformerSizes) -> dict[str, int]:

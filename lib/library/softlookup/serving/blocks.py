@@ -84,9 +84,9 @@ class Blocks:
         Returns:
             Its number, by which it is called from now on.
         """
-        number, self._next = self._next, self._next + 1
-        self._tables[number], self._lengths[number] = [], 0
-        return number
+        block_id, self._next = self._next, self._next + 1
+        self._tables[block_id], self._lengths[block_id] = [], 0
+        return block_id
 
     def start_for(self, prompt: Sequence[int]) -> int:
         """Begin a sequence for a prompt, with the blocks that earlier prompts have left of its beginning.

@@ -127,7 +127,7 @@ def compile_pattern(pattern: str) -> Automaton:
     for character in mentioned:
         first_of.setdefault(sequences.classes_of[character], character)
     characters = [*first_of.values(), _OTHER]
-    kind_of = {character: kind for kind, character in enumerate(characters)}
+    kind_of = {character: index for index, character in enumerate(characters)}
     kinds = [kind_of[first_of[sequences.classes_of[character]]] for character in mentioned] + [len(first_of)]
     numbers, rows, queue = {start: 0}, [], [start]
     for state in queue:  # grows while it is read
@@ -184,20 +184,20 @@ class _Sequences:
     def join(self, *parts: int | _Node) -> int:
         """Put nodes and sequences after each other."""
         nodes: list[_Node] = []
-        number = parts[-1] if parts and isinstance(parts[-1], int) else 0
-        for part in parts if not number else parts[:-1]:
+        sequence = parts[-1] if parts and isinstance(parts[-1], int) else 0
+        for part in parts if not sequence else parts[:-1]:
             nodes += self._nodes(part) if isinstance(part, int) else [part]
         self.spend(len(nodes))
         for node in reversed(nodes):
-            known = self._number_of.get((node, number))
+            known = self._number_of.get((node, sequence))
             if known is None:
-                self._parts.append((node, number))
-                known = self._number_of[node, number] = len(self._parts)
-                self.may_be_empty.append(self._is_optional(node) and self.may_be_empty[number])
+                self._parts.append((node, sequence))
+                known = self._number_of[node, sequence] = len(self._parts)
+                self.may_be_empty.append(self._is_optional(node) and self.may_be_empty[sequence])
                 if isinstance(node, _Characters):
                     self._mention(node.members)
-            number = known
-        return number
+            sequence = known
+        return sequence
 
     def after(self, sequence: int, character: str) -> frozenset[int]:
         """What may follow the character, where a sequence begins with it."""
@@ -207,16 +207,16 @@ class _Sequences:
         ends: set[int] = set()
         at = sequence
         while at:
-            node, rest = self._parts[at - 1]
+            node, tail = self._parts[at - 1]
             match node:
                 case _Characters():
-                    ends |= {rest} if node.has(character) else set()
+                    ends |= {tail} if node.has(character) else set()
                 case _Star():
                     ends |= {self.join(end, at) for end in self.after(node.body, character)}
                 case _Choice():
                     for option in node.options:
-                        ends |= {self.join(end, rest) for end in self.after(option, character)}
-            at = rest if self._is_optional(node) else 0
+                        ends |= {self.join(end, tail) for end in self.after(option, character)}
+            at = tail if self._is_optional(node) else 0
             self.spend(1 + len(ends))
         self._after[sequence, character] = frozenset(ends)
         return self._after[sequence, character]

@@ -36,7 +36,7 @@ class Rules:
         if self.policy not in get_args(Policy):
             raise ValueError(f"policy is {self.policy!r}; wanted one of {', '.join(get_args(Policy))}")
         numbers = (self.most, self.queue, self.most if self.budget is None else self.budget)
-        if any(type(number) is not int for number in numbers) or min(numbers) < 1 or numbers[2] < self.most:
+        if any(type(value) is not int for value in numbers) or min(numbers) < 1 or numbers[2] < self.most:
             raise ValueError(
                 f"most is {self.most}, queue {self.queue}, budget {self.budget}; wanted whole numbers of at least "
                 "1, and a budget of at least most: each running request gets a token"
@@ -108,7 +108,7 @@ class Scheduler:
             self._places = min(self.rules.most - len(self.running), len(self.waiting))
         if self._short and self.running:
             self._places = 0
-        while self._places and self.waiting and (left := budget - sum(plan.values())):
+        while self._places and self.waiting and (remaining := budget - sum(plan.values())):
             request = self.waiting[0]
             sequence = self.blocks.start_for(request.ids)
             n_cached = self.blocks.length(sequence)
@@ -116,7 +116,7 @@ class Scheduler:
                 self.blocks.release(sequence)
                 self._places = 0
                 break
-            plan[request] = min(len(request.ids) - n_cached, left)
+            plan[request] = min(len(request.ids) - n_cached, remaining)
             self.blocks.grow(sequence, plan[request])
             self.running.append(self.waiting.popleft())
             request.sequence, request.computed, request.state = sequence, n_cached, "running"

@@ -130,21 +130,21 @@ class Server:
                 self.runner.wait_until(coming[0].arrival_s)
 
     def _was_submitted(self, request: Request) -> bool:
-        began = bool(request.written or request.computed)
-        return request.state != "waiting" or began or request in self.scheduler.waiting
+        has_begun = bool(request.written or request.computed)
+        return request.state != "waiting" or has_begun or request in self.scheduler.waiting
 
     def _sound(self, requests: Iterable[Request]) -> list[Request]:
         """Take each request once, and refuse those that nobody could serve."""
-        sound = []
+        valid_requests = []
         for request in dict.fromkeys(requests):
             if self._was_submitted(request):
                 continue
             try:
                 request.check()
-                sound.append(request)
+                valid_requests.append(request)
             except ValueError as error:
                 self._refuse(request, str(error))
-        return sound
+        return valid_requests
 
     def _next_tokens(self, plan: Sequence[tuple[Request, int]]) -> list[int | None]:
         """Compute a step; where that raises, compute each request by itself, so that one does not stop the others."""

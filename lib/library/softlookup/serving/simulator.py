@@ -69,7 +69,7 @@ class Costs:
         if not steps:
             raise ValueError("no step is given; wanted measured ones")
         features = np.stack([_features(step) for step, _ in steps])
-        seconds = np.array([taken for _, taken in steps])
+        seconds = np.array([duration_s for _, duration_s in steps])
         rows = features / seconds[:, None]
         sizes = np.maximum(np.abs(rows).max(axis=0), 1e-300)
         used = list(range(6))

@@ -97,12 +97,12 @@ class TokenMasks:
 
 def _texts(tokens: Sequence[str], end_id: int) -> list[str]:
     """Give each token's text, that of the end token empty."""
-    for number, text in enumerate(tokens):
-        if "\N{REPLACEMENT CHARACTER}" in text and number != end_id:
+    for token_id, text in enumerate(tokens):
+        if "\N{REPLACEMENT CHARACTER}" in text and token_id != end_id:
             raise ValueError(
-                f"token {number} holds U+FFFD, which stands for a part of a character; wanted tokens of whole ones"
+                f"token {token_id} holds U+FFFD, which stands for a part of a character; wanted tokens of whole ones"
             )
-    return ["" if number == end_id else text for number, text in enumerate(tokens)]
+    return ["" if token_id == end_id else text for token_id, text in enumerate(tokens)]
 
 
 def _live(targets_SV: Int[np.ndarray, "S V"], final_S: Bool[np.ndarray, " S"]) -> Bool[np.ndarray, " S"]:
@@ -125,9 +125,9 @@ def _targets(automaton: Automaton, tokens: Sequence[str]) -> Int[np.ndarray, "S 
     table = np.vstack([automaton.next_state, np.full_like(automaton.next_state[:1], -1)]).astype(np.int32)
     targets_SV = np.repeat(np.arange(n_states, dtype=np.int32)[:, None], len(tokens), axis=1)
     lengths_V = np.array([len(text) for text in tokens])
-    for place in range(lengths_V.max()):
-        inside = np.flatnonzero(lengths_V > place).tolist()
-        columns = [automaton.columns.get(tokens[token][place], automaton.other) for token in inside]
+    for position in range(lengths_V.max()):
+        inside = np.flatnonzero(lengths_V > position).tolist()
+        columns = [automaton.columns.get(tokens[token][position], automaton.other) for token in inside]
         targets_SV[:, inside] = table[targets_SV[:, inside], columns]
     targets_SV[:, lengths_V == 0] = -1
     return targets_SV

@@ -74,17 +74,17 @@ def describe(guests: Sequence[Guest], model: str, machine: str, way: str, slots:
     runner = _Recorder(_LeastTimes(model, machine))
     Server(runner, blocks, rules).serve(requests)
 
-    taken: dict[Request, int] = {}
+    slot_of: dict[Request, int] = {}
     steps, enters = [], {}
     for begins, ends, plan in runner.steps:
         rows = []
         for request, tokens in plan:
-            if request not in taken:
-                taken[request] = min(set(range(slots)) - set(taken.values()))
+            if request not in slot_of:
+                slot_of[request] = min(set(range(slots)) - set(slot_of.values()))
                 enters[request] = begins
-            rows.append([taken[request], requests.index(request), tokens])
+            rows.append([slot_of[request], requests.index(request), tokens])
         steps.append([_ms(begins), _ms(ends), rows])
-        taken = {request: slot for request, slot in taken.items() if request.times_s[-1] > ends}
+        slot_of = {request: slot for request, slot in slot_of.items() if request.times_s[-1] > ends}
     served = [
         {
             "enters": _ms(enters[request]),

@@ -62,14 +62,14 @@ class BytePairTokenizer(Tokenizer):
         if byte_level and set(alphabet) != set(byte_characters()):
             raise ValueError(f"at byte level the alphabet is that of the 256 bytes; got {len(alphabet)} characters")
         known = set(alphabet)
-        for number, (left, right) in enumerate(merges):
-            if left not in known or right not in known:
-                missing = left if left not in known else right
+        for rank, (first, second) in enumerate(merges):
+            if first not in known or second not in known:
+                missing = first if first not in known else second
                 raise ValueError(
-                    f"merge {number}, {left!r} + {right!r}, needs {missing!r}, which no earlier merge makes"
+                    f"merge {rank}, {first!r} + {second!r}, needs {missing!r}, which no earlier merge makes"
                 )
-            known.add(left + right)
-        super().__init__(Vocabulary.with_specials([*alphabet, *(left + right for left, right in merges)]))
+            known.add(first + second)
+        super().__init__(Vocabulary.with_specials([*alphabet, *(first + second for first, second in merges)]))
         self.alphabet, self.merges, self.byte_level = tuple(alphabet), tuple(merges), byte_level
         self._rank_of = {pair: rank for rank, pair in enumerate(self.merges)}
         self._cache: dict[str, list[str]] = {}
@@ -108,10 +108,10 @@ class BytePairTokenizer(Tokenizer):
         if not 0.0 <= dropout <= 1.0:
             raise ValueError(f"dropout must be between 0 and 1; got {dropout}")
         if dropout == 0.0:
-            return [token for piece in split_pieces(text) for token in self._cut(piece)]
+            return [token for pretoken in split_pieces(text) for token in self._cut(pretoken)]
         if rng is None:
             raise ValueError(f"dropout {dropout} needs an rng, so that its chance can be repeated; got None")
-        return [token for piece in split_pieces(text) for token in self.cut_by_chance(piece, dropout, rng)]
+        return [token for pretoken in split_pieces(text) for token in self.cut_by_chance(pretoken, dropout, rng)]
 
     def encode(
         self,
@@ -143,12 +143,12 @@ class BytePairTokenizer(Tokenizer):
         >>> BytePairTokenizer("▁abn", [("a", "n"), ("an", "a")]).steps("banana")[1:]
         [['▁', 'b', 'an', 'an', 'a'], ['▁', 'b', 'an', 'ana']]
         """
-        pieces = split_pieces(word)
-        if len(pieces) != 1:
-            raise ValueError(f"{word!r} is cut into the pieces {pieces}; wanted one piece")
-        return list(self._passes(pieces[0]))
+        pretokens = split_pieces(word)
+        if len(pretokens) != 1:
+            raise ValueError(f"{word!r} is cut into the pieces {pretokens}; wanted one piece")
+        return list(self._passes(pretokens[0]))
 
-    def cut_by_chance(self, piece: str, dropout: float, rng: random.Random | np.random.Generator) -> list[str]:
+    def cut_by_chance(self, pretoken: str, dropout: float, rng: random.Random | np.random.Generator) -> list[str]:
         """Cut one piece while passing over merges by chance.
 
         Each time, each place where a merge could be made is passed over with the given probability, and the
@@ -158,14 +158,14 @@ class BytePairTokenizer(Tokenizer):
 
         Source: Provilkov et al. 2020, algorithm 1.
         """
-        symbols = list(to_byte_characters(piece) if self.byte_level else piece)
+        symbols = list(to_byte_characters(pretoken) if self.byte_level else pretoken)
         rank_of = self._rank_of
         while True:
-            places = [(rank_of[pair], place) for place, pair in enumerate(pairwise(symbols)) if pair in rank_of]
+            merges = [(rank_of[pair], i) for i, pair in enumerate(pairwise(symbols)) if pair in rank_of]
             # From the best on, until one is not passed over: the same chances as to ask for all of them first.
-            for _, place in sorted(places):
+            for _, i in sorted(merges):
                 if rng.random() >= dropout:
-                    symbols[place : place + 2] = [symbols[place] + symbols[place + 1]]
+                    symbols[i : i + 2] = [symbols[i] + symbols[i + 1]]
                     break
             else:
                 return symbols
@@ -173,7 +173,7 @@ class BytePairTokenizer(Tokenizer):
     def save(self, path: str | Path) -> None:
         """Write the merges into one text file: a line of settings, then one pair to a line."""
         settings = {"kind": _KIND, "version": 1, "byte_level": self.byte_level, "alphabet": "".join(self.alphabet)}
-        lines = [json.dumps(settings, ensure_ascii=False), *(f"{left} {right}" for left, right in self.merges)]
+        lines = [json.dumps(settings, ensure_ascii=False), *(f"{first} {second}" for first, second in self.merges)]
         Path(path).write_bytes(("\n".join(lines) + "\n").encode("utf-8"))
 
     @classmethod
@@ -192,27 +192,27 @@ class BytePairTokenizer(Tokenizer):
         if settings.get("kind") != _KIND or settings.get("version") != 1:
             raise ValueError(f"{path} does not hold {_KIND!r}, version 1; got {shortened(header)!r}")
         merges = []
-        for number, line in enumerate(lines, start=2):
-            left, _, right = line.partition(" ")
-            if not left or not right or " " in right:
+        for line_number, line in enumerate(lines, start=2):
+            first, _, second = line.partition(" ")
+            if not first or not second or " " in second:
                 raise ValueError(
-                    f"{path}, line {number}: wanted two tokens with one space between; got {shortened(line)!r}"
+                    f"{path}, line {line_number}: wanted two tokens with one space between; got {shortened(line)!r}"
                 )
-            merges.append((left, right))
+            merges.append((first, second))
         with naming(path):
             return cls(settings["alphabet"], merges, byte_level=settings["byte_level"])
 
-    def _cut(self, piece: str) -> list[str]:
-        tokens = self._cache.get(piece)
+    def _cut(self, pretoken: str) -> list[str]:
+        tokens = self._cache.get(pretoken)
         if tokens is None:
-            *_, tokens = self._passes(piece)
+            *_, tokens = self._passes(pretoken)
             if len(self._cache) >= _CACHE_SIZE:
                 self._cache.clear()
-            self._cache[piece] = tokens
+            self._cache[pretoken] = tokens
         return tokens
 
-    def _passes(self, piece: str) -> Iterator[list[str]]:
-        return merge_passes(list(to_byte_characters(piece) if self.byte_level else piece), self._rank_of)
+    def _passes(self, pretoken: str) -> Iterator[list[str]]:
+        return merge_passes(list(to_byte_characters(pretoken) if self.byte_level else pretoken), self._rank_of)
 
 
 def _settings(header: str) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def _settings(header: str) -> dict[str, Any]:
     settings = parse_json(header.encode(), "it")
     if not isinstance(settings, dict):
         raise ValueError(f"it is {shortened(settings)}; wanted an object")
-    for name, kind, what in (("alphabet", str, "a text"), ("byte_level", bool, "true or false")):
-        if not isinstance(settings.get(name), kind):
+    for name, expected_type, what in (("alphabet", str, "a text"), ("byte_level", bool, "true or false")):
+        if not isinstance(settings.get(name), expected_type):
             raise ValueError(f"{name!r} is {shortened(settings.get(name))}; wanted {what}")
     return settings

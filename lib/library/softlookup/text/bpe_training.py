@@ -32,14 +32,14 @@ def merge_pair(symbols: Sequence[Symbol], pair: tuple[Symbol, Symbol], joined: S
     >>> merge_pair(["a", "a", "a", "b"], ("a", "a"), "aa")
     ['aa', 'a', 'b']
     """
-    result, place = [], 0
-    while place < len(symbols):
-        if place + 1 < len(symbols) and (symbols[place], symbols[place + 1]) == pair:
+    result, position = [], 0
+    while position < len(symbols):
+        if position + 1 < len(symbols) and (symbols[position], symbols[position + 1]) == pair:
             result.append(joined)
-            place += 2
+            position += 2
         else:
-            result.append(symbols[place])
-            place += 1
+            result.append(symbols[position])
+            position += 1
     return result
 
 
@@ -57,10 +57,10 @@ class PairCounts:
         self.count_of: defaultdict[tuple[int, int], int] = defaultdict(int)
         # A piece stays listed after its pair has gone: it is passed over when it is looked at.
         self.words_with: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
-        for number, (word, count) in enumerate(zip(words, counts, strict=True)):
-            for pair in pairwise(word):
+        for index, (pretoken, count) in enumerate(zip(words, counts, strict=True)):
+            for pair in pairwise(pretoken):
                 self.count_of[pair] += count
-                self.words_with[pair].add(number)
+                self.words_with[pair].add(index)
         self._heap = [(-count, pair) for pair, count in self.count_of.items()]
         heapq.heapify(self._heap)
 
@@ -78,26 +78,26 @@ class PairCounts:
     def join(self, pair: tuple[int, int], joined: int) -> None:
         """Join a pair of ids in all pieces to a new one, and bring the counts up to date."""
         born = set()
-        for number in self.words_with.pop(pair):
-            word, count = self.words[number], self.counts[number]
-            merged = merge_pair(word, pair, joined)
-            if len(merged) == len(word):
+        for index in self.words_with.pop(pair):
+            pretoken, count = self.words[index], self.counts[index]
+            merged = merge_pair(pretoken, pair, joined)
+            if len(merged) == len(pretoken):
                 continue
-            for old in pairwise(word):
+            for old in pairwise(pretoken):
                 self.count_of[old] -= count
             for new in pairwise(merged):
                 self.count_of[new] += count
                 if joined in new:
-                    self.words_with[new].add(number)
+                    self.words_with[new].add(index)
                     born.add(new)
-            self.words[number] = merged
+            self.words[index] = merged
         for new in born:
             heapq.heappush(self._heap, (-self.count_of[new], new))
 
 
-def base_alphabet(pieces: Iterable[str], *, byte_level: bool = False) -> list[str]:
+def base_alphabet(pretokens: Iterable[str], *, byte_level: bool = False) -> list[str]:
     """List the characters that learning begins with, those of the pieces or of all bytes, by code point."""
-    return sorted(byte_characters() if byte_level else {character for piece in pieces for character in piece})
+    return sorted(byte_characters() if byte_level else {character for pretoken in pretokens for character in pretoken})
 
 
 def train_steps(
@@ -121,29 +121,31 @@ def train_steps(
     piece_counts = count_pieces(texts)
     if byte_level:
         # Two pieces never share their bytes, so no two counts would have to be added.
-        pieces = [to_byte_characters(piece) for piece in piece_counts]
+        pretokens = [to_byte_characters(pretoken) for pretoken in piece_counts]
     else:
-        pieces = list(piece_counts)
+        pretokens = list(piece_counts)
     n_specials = len(Specials().names())
-    alphabet = base_alphabet(pieces, byte_level=byte_level)
+    alphabet = base_alphabet(pretokens, byte_level=byte_level)
     if vocab_size < n_specials + len(alphabet):
         raise ValueError(
             f"vocab_size {vocab_size} is too small: {n_specials} special tokens and an alphabet of {len(alphabet)} "
             f"need {n_specials + len(alphabet)}"
         )
-    return _learn(pieces, list(piece_counts.values()), alphabet, vocab_size - n_specials - len(alphabet), min_count)
+    return _learn(pretokens, list(piece_counts.values()), alphabet, vocab_size - n_specials - len(alphabet), min_count)
 
 
-def _learn(pieces: list[str], counts: list[int], alphabet: list[str], n_merges: int, min_count: int) -> Iterator[Merge]:
+def _learn(
+    pretokens: list[str], counts: list[int], alphabet: list[str], n_merges: int, min_count: int
+) -> Iterator[Merge]:
     # Ids here are places among alphabet and merges; the specials, which stand before them, change no order.
     tokens = list(alphabet)
-    id_of = {token: number for number, token in enumerate(tokens)}
-    pairs = PairCounts([[id_of[character] for character in piece] for piece in pieces], counts)
+    id_of = {token: token_id for token_id, token in enumerate(tokens)}
+    pairs = PairCounts([[id_of[character] for character in pretoken] for pretoken in pretokens], counts)
     for _ in range(n_merges):
         commonest = pairs.commonest()
         if commonest is None or commonest[1] < min_count:
             return
-        (left, right), count = commonest
-        pairs.join((left, right), len(tokens))
-        tokens.append(tokens[left] + tokens[right])
-        yield Merge((tokens[left], tokens[right]), count, tokens[-1])
+        (first, second), count = commonest
+        pairs.join((first, second), len(tokens))
+        tokens.append(tokens[first] + tokens[second])
+        yield Merge((tokens[first], tokens[second]), count, tokens[-1])

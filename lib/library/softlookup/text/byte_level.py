@@ -39,11 +39,11 @@ def split_words_and_digits(text: str) -> list[str]:
     >>> split_words_and_digits("It's  in 1984.")
     ['It', "'s", ' ', ' in', ' ', '1', '9', '8', '4', '.']
     """
-    pieces: list[str] = []
+    pretokens: list[str] = []
     for is_number, characters in groupby(text, lambda character: unicodedata.category(character)[0] == "N"):
         run = "".join(characters)
-        pieces += run if is_number else _PIECE.findall(run)
-    return pieces
+        pretokens += run if is_number else _PIECE.findall(run)
+    return pretokens
 
 
 class ByteLevelTokenizer(Tokenizer):
@@ -62,7 +62,7 @@ class ByteLevelTokenizer(Tokenizer):
 
     def __init__(self, vocabulary: Vocabulary, merges: Sequence[tuple[str, str]], names: Sequence[str]) -> None:
         super().__init__(vocabulary)
-        required = [*names, *(token for left, right in merges for token in (left, right, left + right))]
+        required = [*names, *(token for first, second in merges for token in (first, second, first + second))]
         missing = next((token for token in required if token not in vocabulary), None)
         if missing is not None:
             raise ValueError(f"the vocabulary of {len(vocabulary)} tokens lacks {missing!r}, which its merges need")
@@ -82,7 +82,7 @@ class ByteLevelTokenizer(Tokenizer):
         and of code points that Unicode has not given out.
         """
         if not specials:
-            return [token for piece in split_words_and_digits(text) for token in self._cut(piece)]
+            return [token for pretoken in split_words_and_digits(text) for token in self._cut(pretoken)]
         tokens, begin = [], 0
         for match in self._name.finditer(text):
             tokens += [*self.tokens(text[begin : match.start()], specials=False), match[0]]
@@ -104,13 +104,13 @@ class ByteLevelTokenizer(Tokenizer):
         Bytes that are no UTF-8, as in a sequence cut short, become U+FFFD. ValueError, with the id and V, if an id is
         not 0 <= id < V; TypeError if it is not a whole number.
         """
-        tokens = [self.vocabulary.token(number) for number in ids]
+        tokens = [self.vocabulary.token(token_id) for token_id in ids]
         return self.join([token for token in tokens if token not in self.names] if skip_specials else tokens)
 
     def join(self, tokens: Sequence[str]) -> str:
         """Put tokens together; special tokens are written by their names."""
         parts = groupby(tokens, lambda token: token in self.names)
-        return "".join("".join(run) if named else from_byte_characters("".join(run)) for named, run in parts)
+        return "".join("".join(run) if is_special else from_byte_characters("".join(run)) for is_special, run in parts)
 
     def save(self, path: str | Path) -> None:
         """Write tokens and merges into one JSON file."""
@@ -132,15 +132,15 @@ class ByteLevelTokenizer(Tokenizer):
         content = read_json(path, _KIND, "tokens", "merges", "names", "specials")
         with naming(path):
             vocabulary = Vocabulary(content["tokens"], Specials(*content["specials"]))
-            return cls(vocabulary, [(left, right) for left, right in content["merges"]], content["names"])
+            return cls(vocabulary, [(first, second) for first, second in content["merges"]], content["names"])
 
-    def _cut(self, piece: str) -> list[str]:
-        tokens = self._cache.get(piece)
+    def _cut(self, pretoken: str) -> list[str]:
+        tokens = self._cache.get(pretoken)
         if tokens is None:
             characters = byte_characters()
-            symbols = [characters[byte] for byte in piece.encode("utf-8")]
+            symbols = [characters[byte] for byte in pretoken.encode("utf-8")]
             *_, tokens = merge_passes([symbol for symbol in symbols if symbol in self.vocabulary], self._rank_of)
             if len(self._cache) >= _CACHE_SIZE:
                 self._cache.clear()
-            self._cache[piece] = tokens
+            self._cache[pretoken] = tokens
         return tokens

@@ -27,27 +27,27 @@ _PLACE = frozenset({"place"})
 
 def choose_clause(rng: random.Random) -> Clause:
     """Let chance choose what to say."""
-    kind = rng.choices(list(_CLAUSES), weights=list(_CLAUSES.values()))[0]
+    verb_type = rng.choices(list(_CLAUSES), weights=list(_CLAUSES.values()))[0]
     denied = rng.random() < 0.25
-    if kind == "be":
+    if verb_type == "be":
         return _choose_being(rng, denied)
-    verb = rng.choice(_VERBS[kind])
+    verb = rng.choice(_VERBS[verb_type])
     subject: NounPhrase | int
     subject = _choose_pronoun(rng) if rng.random() < 0.4 else _choose_phrase(rng, verb.subjects)
     target: NounPhrase | int | None = None
-    adverb, receiver, place = None, None, None
+    adverb, receiver, location = None, None, None
     may_vary = verb.english[0] not in lexicon.FEELINGS
-    if may_vary and kind != "live" and rng.random() < 0.15:
+    if may_vary and verb_type != "live" and rng.random() < 0.15:
         adverb = rng.choice(lexicon.ADVERBS)
-    if kind in ("do", "give"):
+    if verb_type in ("do", "give"):
         target = _choose_object(rng, verb, subject)
-    if kind == "give":
+    if verb_type == "give":
         receiver = _choose_phrase(rng, _PERSON, unlike=subject)
-    if kind == "go":
-        place = ("to", ("à",), _choose_place(rng, target, "a"))
-    elif kind == "live" or (kind != "give" and may_vary and rng.random() < 0.25):
-        place = (*rng.choice(lexicon.PREPOSITIONS), _choose_place(rng, target))
-    return Clause(subject, verb, None, denied, adverb, target, receiver, place)
+    if verb_type == "go":
+        location = ("to", ("à",), _choose_place(rng, target, "a"))
+    elif verb_type == "live" or (verb_type != "give" and may_vary and rng.random() < 0.25):
+        location = (*rng.choice(lexicon.PREPOSITIONS), _choose_place(rng, target))
+    return Clause(subject, verb, None, denied, adverb, target, receiver, location)
 
 
 def _choose_being(rng: random.Random, denied: bool) -> Clause:
@@ -75,8 +75,8 @@ def _choose_pronoun(rng: random.Random) -> int:
 def _choose_object(rng: random.Random, verb: Verb, subject: NounPhrase | int) -> NounPhrase | int:
     if "person" in verb.objects and rng.random() < 0.25:
         # I and we do not act on me or us, nor you on you: French has another pronoun for that.
-        taken = {0: (0, 4), 1: (1,), 4: (0, 4)}.get(subject, ()) if isinstance(subject, int) else ()
-        return rng.choice([row for row in range(len(lexicon.PRONOUNS)) if row not in taken])
+        same_person_rows = {0: (0, 4), 1: (1,), 4: (0, 4)}.get(subject, ()) if isinstance(subject, int) else ()
+        return rng.choice([row for row in range(len(lexicon.PRONOUNS)) if row not in same_person_rows])
     return _choose_phrase(rng, verb.objects, unlike=subject)
 
 
@@ -120,7 +120,7 @@ def _adjectives(kinds: frozenset[str], first: bool) -> list[Adjective]:
 def _determiners(can_be_owned: bool, plural: bool, without: frozenset[str]) -> list[str]:
     names = []
     for name in _DETERMINERS:
-        word = lexicon.DETERMINERS[name][plural]
-        if word is not None and word not in without and (can_be_owned or name not in lexicon.POSSESSIVES):
+        determiner = lexicon.DETERMINERS[name][plural]
+        if determiner is not None and determiner not in without and (can_be_owned or name not in lexicon.POSSESSIVES):
             names.append(name)
     return names

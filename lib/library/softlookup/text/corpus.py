@@ -98,14 +98,14 @@ def length_buckets(
     shuffled = rng.permutation(len(source))
     order = shuffled[np.lexsort((source[shuffled], target[shuffled]))]
     batches, first, longest_source, longest_target = [], 0, 0, 0
-    for place, (n_source, n_target) in enumerate(zip(source[order].tolist(), target[order].tolist(), strict=True)):
+    for position, (n_source, n_target) in enumerate(zip(source[order].tolist(), target[order].tolist(), strict=True)):
         wider_source, wider_target = max(longest_source, n_source), max(longest_target, n_target)
-        if (wider_source + wider_target) * (place + 1 - first) > tokens_per_batch:
-            batches.append(order[first:place])
-            first, wider_source, wider_target = place, n_source, n_target
+        if (wider_source + wider_target) * (position + 1 - first) > tokens_per_batch:
+            batches.append(order[first:position])
+            first, wider_source, wider_target = position, n_source, n_target
         longest_source, longest_target = wider_source, wider_target
     batches.append(order[first:])
-    return [batches[number] for number in rng.permutation(len(batches))]
+    return [batches[index] for index in rng.permutation(len(batches))]
 
 
 def pad(sequences: Sequence[Sequence[int] | Int64[np.ndarray, " _"]], pad_id: int) -> Int64[np.ndarray, "B T"]:

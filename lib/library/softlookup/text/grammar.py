@@ -50,18 +50,18 @@ def sample(n: int, seed: int, *, unique: bool = False) -> list[Pair]:
         raise ValueError(f"cannot draw {n} sentences; wanted 0 or more")
     rng = random.Random(seed)
     pairs: list[Pair] = []
-    seen: set[str] = set()
+    sentences: set[str] = set()
     repeats = 0
     while len(pairs) < n:
         pair = say(choose_clause(rng))
         if max(len(english_words(pair.english)), len(french_words(pair.french))) > MAX_WORDS:
             continue
-        if unique and pair.english in seen:
+        if unique and pair.english in sentences:
             repeats += 1
             if repeats > 20 * n:
                 raise ValueError(f"found only {len(pairs)} different sentences in {repeats + len(pairs)}; wanted {n}")
             continue
-        seen.add(pair.english)
+        sentences.add(pair.english)
         pairs.append(pair)
     return pairs
 

@@ -59,21 +59,21 @@ class NounPhrase:
         feminine = self.noun.gender == "f"
         indefinite = self.determiner == "indefinite"
         word = (plural if self.plural else singular) or ""
-        places = [english.say("any" if denied and word == "some" else word)]
-        places += [english.say(adjective.english) for adjective in self.adjectives]
+        positions = [english.say("any" if denied and word == "some" else word)]
+        positions += [english.say(adjective.english) for adjective in self.adjectives]
         noun = French(self.noun.french[self.plural], (english.say(self.noun.english[self.plural]),))
         before: list[French] = []
         after: list[French] = []
-        for adjective, place in zip(self.adjectives, places[1:], strict=True):
+        for adjective, position in zip(self.adjectives, positions[1:], strict=True):
             special = None if feminine or self.plural else adjective.before_vowel
-            agreeing = French(agree(adjective, self.noun.gender, self.plural), (place,), special)
+            agreeing = French(agree(adjective, self.noun.gender, self.plural), (position,), special)
             (before if adjective.first else after).append(agreeing)
         if indefinite and (denied or (self.plural and before)):
-            article = French("de", (places[0],), "d'")
+            article = French("de", (positions[0],), "d'")
         elif self.plural:
-            article = French(forms[2], (places[0],))
+            article = French(forms[2], (positions[0],))
         else:
-            article = French(forms[feminine], (places[0],), before_vowel[feminine])
+            article = French(forms[feminine], (positions[0],), before_vowel[feminine])
         return [article, *before, noun, *after]
 
 
@@ -135,10 +135,10 @@ class Clause:
         english = English()
         subject, person, gender, plural = self._say_subject(english)
         if self.verb is None:
-            rest = self._say_being(english, person, gender, plural)
+            predicate = self._say_being(english, person, gender, plural)
         else:
-            rest = self._say_doing(english, self.verb, person)
-        french = smooth([*subject, *rest, *self._say_place(english), French(".", (english.say("."),))])
+            predicate = self._say_doing(english, self.verb, person)
+        french = smooth([*subject, *predicate, *self._say_place(english), French(".", (english.say("."),))])
         words = [
             "an" if word == "a" and after[0] in "aeiou" else word
             for word, after in zip(english.words, [*english.words[1:], "."], strict=True)
@@ -169,10 +169,10 @@ class Clause:
         adverb = []
         if self.adverb is not None:
             adverb = [French(self.adverb[1], (english.say(self.adverb[0]),))]
-        places = [english.say(verb.english[third and not self.denied])]
+        positions = [english.say(verb.english[third and not self.denied])]
         if verb.particle is not None:
-            places.append(english.say(verb.particle))
-        group = [French(verb.french[person], tuple(places))]
+            positions.append(english.say(verb.particle))
+        group = [French(verb.french[person], tuple(positions))]
         after: list[French] = []
         if isinstance(self.object, NounPhrase):
             after = self.object.say(english, denied=self.denied)
@@ -187,8 +187,8 @@ class Clause:
         if self.place is None:
             return []
         preposition, french, phrase = self.place
-        place = english.say(preposition)
-        return [*(_short(word, (place,)) for word in french), *phrase.say(english)]
+        position = english.say(preposition)
+        return [*(_short(word, (position,)) for word in french), *phrase.say(english)]
 
 
 def _short(word: str, links: tuple[int, ...]) -> French:

@@ -84,14 +84,14 @@ def byte_characters() -> tuple[str, ...]:
     return tuple(characters)
 
 
-def to_byte_characters(piece: str) -> str:
+def to_byte_characters(pretoken: str) -> str:
     """Write a piece as the characters of its UTF-8 bytes; the marker becomes the space's, "Ġ".
 
     >>> to_byte_characters("▁é")
     'ĠÃ©'
     """
     characters = byte_characters()
-    return "".join(characters[byte] for byte in piece.replace(SPACE, " ").encode("utf-8"))
+    return "".join(characters[byte] for byte in pretoken.replace(SPACE, " ").encode("utf-8"))
 
 
 def from_byte_characters(text: str) -> str:

@@ -49,7 +49,7 @@ class SegmentationPool:
         text_ends: list[int] = []
         for text in texts:
             occurrences += [0] * start
-            occurrences += [number_of.setdefault(piece, len(number_of) + 2) for piece in split_pieces(text)]
+            occurrences += [number_of.setdefault(pretoken, len(number_of) + 2) for pretoken in split_pieces(text)]
             occurrences += [1] * end
             text_ends.append(len(occurrences))
         if not text_ends:
@@ -58,13 +58,13 @@ class SegmentationPool:
         self._text_ends = np.array(text_ends, dtype=np.int64)
         rng = random.Random(seed)
         cuts = [[tokenizer.start_id]] * self.samples + [[tokenizer.end_id]] * self.samples
-        for piece in number_of:
+        for pretoken in number_of:
             for _ in range(self.samples):
-                tokens = tokenizer.cut_by_chance(piece, dropout, rng)
+                tokens = tokenizer.cut_by_chance(pretoken, dropout, rng)
                 cuts.append([tokenizer.vocabulary.id(token) for token in tokens])
         self._lengths = np.array([len(cut) for cut in cuts], dtype=np.int64)
         self._begins = np.cumsum(self._lengths) - self._lengths
-        self._ids = np.array([number for cut in cuts for number in cut], dtype=np.int64)
+        self._ids = np.array([token_id for cut in cuts for token_id in cut], dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self._text_ends)

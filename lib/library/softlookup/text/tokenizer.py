@@ -58,7 +58,7 @@ class Tokenizer(ABC):
         """
         names = self.vocabulary.specials
         left_out = {names.pad, names.start, names.end} if skip_specials else set()
-        tokens = [self.vocabulary.token(number) for number in ids]
+        tokens = [self.vocabulary.token(token_id) for token_id in ids]
         return self.join([token for token in tokens if token not in left_out])
 
     def __len__(self) -> int:

@@ -32,8 +32,8 @@ def published_tokenizer(content: Mapping[str, Any], description: Mapping[str, An
     _refuse_the_rest(content, _PARTS)
     for name, types in (("post_processor", (None, "ByteLevel")), ("decoder", ("ByteLevel",))):
         part = content.get(name)
-        kind = part.get("type") if isinstance(part, dict) else part
-        if kind not in types and not (isinstance(part, dict) and part.items() >= _TEXT_ALONE.items()):
+        part_type = part.get("type") if isinstance(part, dict) else part
+        if part_type not in types and not (isinstance(part, dict) and part.items() >= _TEXT_ALONE.items()):
             raise ValueError(f"tokenizer.json has the {name} {shortened(part)}; wanted {' or '.join(map(repr, types))}")
     _refuse_the_rest(model, _MODEL)
     lacks_bytes = not all(character in model["vocab"] for character in byte_characters())
@@ -50,12 +50,12 @@ def published_tokenizer(content: Mapping[str, Any], description: Mapping[str, An
     end: Any
     end, start = (description.get(name) for name in ("eos_token_id", "bos_token_id"))
     ids = [description.get("pad_token_id"), start, start, end]
-    for name, number in (("eos_token_id", end), ("bos_token_id", start), ("pad_token_id", ids[0])):
-        if (number is None and name == "eos_token_id") or not _is_id_or_none(number, len(tokens)):
-            raise ValueError(f"config.json has {name} {shortened(number)}; wanted an id from 0 to {len(tokens) - 1}")
-    specials = Specials(*(tokens[end if number is None else number] for number in ids))
+    for name, token_id in (("eos_token_id", end), ("bos_token_id", start), ("pad_token_id", ids[0])):
+        if (token_id is None and name == "eos_token_id") or not _is_id_or_none(token_id, len(tokens)):
+            raise ValueError(f"config.json has {name} {shortened(token_id)}; wanted an id from 0 to {len(tokens) - 1}")
+    specials = Specials(*(tokens[end if token_id is None else token_id] for token_id in ids))
     pairs = (pair.split(" ") if isinstance(pair, str) else pair for pair in model["merges"])
-    merges = [(left, right) for left, right in pairs]
+    merges = [(first, second) for first, second in pairs]
     _check_order(merges)
     names = [entry["content"] for entry in added]
     _check_characters(tokens, set(names))
@@ -73,19 +73,19 @@ def check_settings(settings: Mapping[str, Any], content: Mapping[str, Any]) -> N
             raise ValueError(f"it has {name} {shortened(settings[name])}, which is not read here")
     added = {str(entry["id"]): entry for entry in content.get("added_tokens") or []}
     repeated = settings.get("added_tokens_decoder") or {}
-    for number, token in repeated.items() if isinstance(repeated, dict) else [("", repeated)]:
-        if number not in added or not isinstance(token, dict) or _set_entries(token) != _set_entries(added[number]):
+    for token_id, token in repeated.items() if isinstance(repeated, dict) else [("", repeated)]:
+        if token_id not in added or not isinstance(token, dict) or _set_entries(token) != _set_entries(added[token_id]):
             raise ValueError(
-                f"it has the added token {shortened(number)} with {shortened(token, 200)}, which is not the one of "
+                f"it has the added token {shortened(token_id)} with {shortened(token, 200)}, which is not the one of "
                 "tokenizer.json"
             )
-    named = [(name, token) for name, token in settings.items() if name.endswith("_token")]
+    special_tokens = [(name, token) for name, token in settings.items() if name.endswith("_token")]
     for name in ("additional_special_tokens", "extra_special_tokens"):
         further = settings.get(name)
         further = list(further.values()) if isinstance(further, dict) else further
-        named += [(name, token) for token in (further if isinstance(further, list) else [])]
+        special_tokens += [(name, token) for token in (further if isinstance(further, list) else [])]
     contents = {entry["content"] for entry in added.values()}
-    for name, token in named:
+    for name, token in special_tokens:
         text = token.get("content") if isinstance(token, dict) else token
         if isinstance(text, str) and text not in contents:
             raise ValueError(f"it has {name} {shortened(text)!r}, which tokenizer.json does not add")
@@ -96,8 +96,8 @@ def _set_entries(token: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in token.items() if name != "id" and value not in _UNSET}
 
 
-def _is_id_or_none(number: object, n_tokens: int) -> bool:
-    return number is None or (type(number) is int and 0 <= number < n_tokens)
+def _is_id_or_none(value: object, n_tokens: int) -> bool:
+    return value is None or (type(value) is int and 0 <= value < n_tokens)
 
 
 def _refuse_the_rest(entries: Mapping[str, Any], names: set[str], subject: str = "tokenizer.json") -> None:
@@ -116,7 +116,7 @@ def _check_types(model: object, cutting: object, added: object) -> None:
         raise ValueError(f"tokenizer.json has the pretokenizers {shortened(steps)}; wanted a list of objects")
     if model.get("type") != "BPE":
         return  # what another type has is not looked at
-    if not isinstance(ids, dict) or not all(type(number) is int for number in ids.values()):
+    if not isinstance(ids, dict) or not all(type(token_id) is int for token_id in ids.values()):
         raise ValueError(f"tokenizer.json has the vocab {shortened(ids)}; wanted an object with an id for each token")
     is_text = is_text_list(merges) and all(pair.count(" ") == 1 for pair in merges or [])
     if not is_text and not is_pair_list(merges):
@@ -133,8 +133,8 @@ def _check_kind(model: Mapping[str, Any], cutting: Mapping[str, Any]) -> None:
     for step in steps:
         step.pop("trim_offsets", None)  # says where in the text a token stands, not which it is
     digits = {"type": "Digits", "individual_digits": True, "use_regex": True}
-    pieces = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
-    if model.get("type") != "BPE" or cutting.get("type") != "Sequence" or steps != [digits, pieces]:
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+    if model.get("type") != "BPE" or cutting.get("type") != "Sequence" or steps != [digits, byte_level]:
         raise ValueError(
             f"tokenizer.json describes a {shortened(model.get('type'))!r} tokenizer with the pre_tokenizer "
             f"{shortened(cutting, 300)}; wanted 'BPE' with single digits before bytes, as SmolLM2 has it"
@@ -163,13 +163,13 @@ def _numbers(ids: Mapping[str, int], added: Sequence[Mapping[str, Any]]) -> dict
 def _check_order(merges: Sequence[tuple[str, str]]) -> None:
     """Refuse merges that another order of work would join otherwise: a part that a later merge makes again."""
     parts: set[str] = set()
-    for number, (left, right) in enumerate(merges):
-        if left + right in parts:
+    for rank, (first, second) in enumerate(merges):
+        if first + second in parts:
             raise ValueError(
-                f"tokenizer.json has merge {number}, {shortened(left)!r} + {shortened(right)!r}, behind a merge that "
+                f"tokenizer.json has merge {rank}, {shortened(first)!r} + {shortened(second)!r}, behind a merge that "
                 "needs its result; wanted merges in the order in which they were learned"
             )
-        parts |= {left, right}
+        parts |= {first, second}
 
 
 def _check_characters(tokens: Sequence[str], names: Set[str]) -> None:

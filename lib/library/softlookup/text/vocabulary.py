@@ -38,10 +38,10 @@ class Vocabulary:
         self.tokens = tuple(tokens)
         self.specials = Specials() if specials is None else specials
         self._id_of: dict[str, int] = {}
-        for number, token in enumerate(self.tokens):
-            if self._id_of.setdefault(token, number) != number:
+        for token_id, token in enumerate(self.tokens):
+            if self._id_of.setdefault(token, token_id) != token_id:
                 raise ValueError(
-                    f"token {token!r} stands in the vocabulary twice: ids {self._id_of[token]} and {number}"
+                    f"token {token!r} stands in the vocabulary twice: ids {self._id_of[token]} and {token_id}"
                 )
         missing = [name for name in self.specials.names() if name not in self._id_of]
         if missing:
@@ -89,20 +89,20 @@ class Vocabulary:
 
     def id(self, token: str) -> int:
         """Look up the id of a token, or that of the unknown token; KeyError if there is neither."""
-        number = self._id_of.get(token)
-        if number is not None:
-            return number
+        token_id = self._id_of.get(token)
+        if token_id is not None:
+            return token_id
         if self.specials.unk is None:
             raise KeyError(f"token {token!r} is not among the {len(self)} tokens, and there is no unknown token")
         return self.unk_id
 
-    def token(self, number: SupportsIndex) -> str:
+    def token(self, token_id: SupportsIndex) -> str:
         """Look up the token of an id.
 
         ValueError if it is not 0 <= number < V: negative ids do not count from the end. TypeError if it is not a whole
         number.
         """
-        place = index(number)
-        if not 0 <= place < len(self):
-            raise ValueError(f"id {place} is out of range: the vocabulary has {len(self)} tokens, 0 to {len(self) - 1}")
-        return self.tokens[place]
+        row = index(token_id)
+        if not 0 <= row < len(self):
+            raise ValueError(f"id {row} is out of range: the vocabulary has {len(self)} tokens, 0 to {len(self) - 1}")
+        return self.tokens[row]

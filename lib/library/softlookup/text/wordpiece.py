@@ -86,7 +86,7 @@ class WordPieceTokenizer(Tokenizer):
     def tokens(self, text: str) -> list[str]:
         """Cut a text into pieces; the unknown token stands where a word cannot be cut."""
         words = split_marks(plain_letters(text, lower=self.lower))
-        return [piece for word in words for piece in self._cut(word)]
+        return [token for word in words for token in self._cut(word)]
 
     def join(self, tokens: Sequence[str]) -> str:
         """Glue pieces to words, and write the words as a sentence."""
@@ -127,16 +127,16 @@ class WordPieceTokenizer(Tokenizer):
     def _cut(self, word: str) -> list[str]:
         if len(word) > _LONGEST_WORD:
             return [self._unknown]
-        pieces, begin = [], 0
+        tokens, begin = [], 0
         while begin < len(word):
             prefix = INSIDE if begin else ""
             ends = range(len(word), begin, -1)
             end = next((end for end in ends if prefix + word[begin:end] in self.vocabulary), None)
             if end is None:
                 return [self._unknown]
-            pieces.append(prefix + word[begin:end])
+            tokens.append(prefix + word[begin:end])
             begin = end
-        return pieces
+        return tokens
 
 
 def _published(path: Path) -> dict[str, Any] | None:
@@ -156,7 +156,7 @@ def _published_vocabulary(path: Path, model: dict[str, Any]) -> Vocabulary:
             f"{path} holds a model {shortened(settings, 200)}; wanted ('WordPiece', {INSIDE!r}, {_LONGEST_WORD})"
         )
     ids = model.get("vocab")
-    if not isinstance(ids, dict) or not all(type(number) is int for number in ids.values()):
+    if not isinstance(ids, dict) or not all(type(token_id) is int for token_id in ids.values()):
         raise ValueError(f"{path} has the vocab {shortened(ids)}; wanted an object with an id for each piece")
     if sorted(ids.values()) != list(range(len(ids))):
         raise ValueError(f"{path} has ids that are not 0 to {len(ids) - 1}, one for each of its pieces")

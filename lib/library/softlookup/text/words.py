@@ -113,13 +113,13 @@ class WordTokenizer(Tokenizer):
             return cls(Vocabulary(content["tokens"]), lower=content["lower"])
 
 
-def write_json(path: str | Path, kind: str, content: dict[str, Any]) -> None:
+def write_json(path: str | Path, file_type: str, content: dict[str, Any]) -> None:
     """Keep a tokenizer in a JSON file that says what it is."""
-    text = json.dumps({"kind": kind, "version": 1, **content}, ensure_ascii=False, indent=1)
+    text = json.dumps({"kind": file_type, "version": 1, **content}, ensure_ascii=False, indent=1)
     Path(path).write_bytes((text + "\n").encode("utf-8"))
 
 
-def read_json(path: str | Path, kind: str, *names: str) -> dict[str, Any]:
+def read_json(path: str | Path, file_type: str, *names: str) -> dict[str, Any]:
     """Read a file of write_json, and refuse another kind, or one without these names.
 
     FileNotFoundError; ValueError, which names the file, if it is no JSON, is of another kind, lacks something, or a
@@ -129,13 +129,13 @@ def read_json(path: str | Path, kind: str, *names: str) -> dict[str, Any]:
     try:
         content = parse_json(data, "it")
     except ValueError as error:
-        raise ValueError(f"{path} is not a JSON file of kind {kind!r}: {error}") from error
-    if not isinstance(content, dict) or content.get("kind") != kind or content.get("version") != 1:
+        raise ValueError(f"{path} is not a JSON file of kind {file_type!r}: {error}") from error
+    if not isinstance(content, dict) or content.get("kind") != file_type or content.get("version") != 1:
         got = content.get("kind") if isinstance(content, dict) else type(content).__name__
-        raise ValueError(f"{path} does not hold {kind!r}, version 1; got {shortened(got)!r}")
+        raise ValueError(f"{path} does not hold {file_type!r}, version 1; got {shortened(got)!r}")
     missing = [name for name in names if name not in content]
     if missing:
-        raise ValueError(f"{path} holds {kind!r} without {missing[0]!r}; wanted {', '.join(names)}")
+        raise ValueError(f"{path} holds {file_type!r} without {missing[0]!r}; wanted {', '.join(names)}")
     for name in names:
         is_sound, what = _TYPES[name]
         if not is_sound(content[name]):

@@ -96,8 +96,8 @@ def work_of(name: str, operands: Sequence[Value], numbers: Sequence[int], is_pla
     dtypes = [dtype_of(operand) for operand in operands]
     dtypes += [DTYPES[numbers[0]]] if name in ("bitcast", "cast", "full") else []
     costs = COST_NS[name]
-    work = ROW_NS + size * max((costs[dtype] for dtype in dtypes), default=costs[np.dtype(np.int32)])
-    return work + ROW_NS + size * PLACE_NS if is_place else work
+    cost_ns = ROW_NS + size * max((costs[dtype] for dtype in dtypes), default=costs[np.dtype(np.int32)])
+    return cost_ns + ROW_NS + size * PLACE_NS if is_place else cost_ns
 
 
 def _size_of(name: str, operands: Sequence[Value], numbers: Sequence[int]) -> int:

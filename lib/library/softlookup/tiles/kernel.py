@@ -47,7 +47,7 @@ class Kernel:
         return functools.partial(self.launch, grid)
 
     def launch(
-        self, grid: Any, /, *args: Any, watch: Callable[[Step], None] | None = None, **named: Any
+        self, grid: Any, /, *args: Any, watch: Callable[[Step], None] | None = None, **keywords: Any
     ) -> Traffic:  # fmt: skip
         """Launch the kernel.
 
@@ -55,7 +55,7 @@ class Kernel:
             grid: How many programs run, along one to three axes.
             *args: What it is called with: numpy arrays or torch tensors on the CPU, in one piece, and plain numbers.
             watch: Is told each step.
-            **named: The same, by name.
+            **keywords: The same, by name.
 
         Returns:
             What it cost. The arrays that it stores to have changed.
@@ -65,20 +65,20 @@ class Kernel:
             LaunchError: If it reads or writes outside of an array, or two programs meet at one place.
         """
         signature = inspect.signature(self.function)
-        known = {name for name in named if name in signature.parameters or name not in _COMPILER_OPTIONS}
-        bound = signature.bind(*args, **{name: arg for name, arg in named.items() if name in known})
+        known = {name for name in keywords if name in signature.parameters or name not in _COMPILER_OPTIONS}
+        bound = signature.bind(*args, **{name: arg for name, arg in keywords.items() if name in known})
         bound.apply_defaults()
         values = [array_of(name, value) for name, value in bound.arguments.items()]
         grid = grid(dict(bound.arguments)) if callable(grid) else grid
         return replay(record(self.function, grid, values), values, list(bound.arguments), watch=watch)
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Call it from within a kernel, as a function of that one.
 
         TypeError outside of kernels, since a kernel needs a grid.
         """
         if is_recording():
-            return watched(self.function)(*args, **named)
+            return watched(self.function)(*args, **keywords)
         raise TypeError(f"launch a kernel with a grid: {self.function.__name__}[grid](…)")
 
 

@@ -44,25 +44,25 @@ class Memory:
         self._first = (_address(array) - block.start) // block.unit
         self._stamp = np.zeros(self.flat.size, np.int32)
 
-    def once(self, places: np.ndarray) -> np.ndarray:
-        """Each of some places once."""
-        numbers = np.arange(places.size, dtype=np.int32)
-        self._stamp[places] = numbers
-        return places[self._stamp[places] == numbers]
+    def once(self, offsets: np.ndarray) -> np.ndarray:
+        """Each of some offsets once."""
+        numbers = np.arange(offsets.size, dtype=np.int32)
+        self._stamp[offsets] = numbers
+        return offsets[self._stamp[offsets] == numbers]
 
-    def units(self, places: np.ndarray) -> np.ndarray:
-        """The units of its block that some places are, those of each place together."""
+    def units(self, offsets: np.ndarray) -> np.ndarray:
+        """The units of its block at some offsets, those of each offset together."""
         if self._each == 1:
-            return places + self._first if self._first else places
-        return (self._first + places[:, None] * self._each + np.arange(self._each)).reshape(-1)
+            return offsets + self._first if self._first else offsets
+        return (self._first + offsets[:, None] * self._each + np.arange(self._each)).reshape(-1)
 
-    def place(self, places: np.ndarray, at: int) -> int:
-        """The place that a unit of theirs belongs to."""
-        return int(places[at // self._each])
+    def offset_of(self, offsets: np.ndarray, at: int) -> int:
+        """The offset of the number that a unit of theirs belongs to."""
+        return int(offsets[at // self._each])
 
-    def pointers(self, places: np.ndarray) -> tuple[Any, ...]:
+    def pointers(self, offsets: np.ndarray) -> tuple[Any, ...]:
         """What is equal of two tiles of pointers to it if each of their numbers belongs to the same thread."""
-        return _address(self.flat), self.flat.dtype, places.shape, zlib.crc32(places.tobytes())
+        return _address(self.flat), self.flat.dtype, offsets.shape, zlib.crc32(offsets.tobytes())
 
 
 def memory_of(names: Sequence[str], arrays: Sequence[Any]) -> tuple[dict[int, Memory], list[Block]]:

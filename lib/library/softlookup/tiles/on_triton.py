@@ -28,7 +28,7 @@ INTERPRETED_BITS = (
 """What is said of a difference beside arrays in bfloat16, where there is no GPU."""
 
 
-def on_triton(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> str:
+def on_triton(kernel: Kernel, grid: Any, *args: Any, **keywords: Any) -> str:
     """Launch a kernel here and on Triton, and compare what they write.
 
     Numbers are the same if they differ by no more than a tolerance, as a part of the number plus the same part of the
@@ -40,7 +40,7 @@ def on_triton(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> str:
         kernel: Its text is taken from the cell or file that it stands in.
         grid: How many programs.
         *args: What it is called with: numpy arrays, or torch tensors on the CPU, and plain numbers. None is changed.
-        **named: The same, by name.
+        **keywords: The same, by name.
 
     Returns:
         A sentence: how far the arrays differ, where they are not the same, or why there is no Triton.
@@ -50,13 +50,13 @@ def on_triton(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> str:
     def watch(step: Step) -> None:
         steps.add(step.name)
 
-    names = [*kernel.function.__code__.co_varnames[: len(args)], *named]
-    values = [array_of(name, value) for name, value in zip(names, (*args, *named.values()), strict=True)]
+    names = [*kernel.function.__code__.co_varnames[: len(args)], *keywords]
+    values = [array_of(name, value) for name, value in zip(names, (*args, *keywords.values()), strict=True)]
     here = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
-    named_here = dict(zip(named, here[len(args) :], strict=True))
+    named_here = dict(zip(keywords, here[len(args) :], strict=True))
     kernel[grid](*here[: len(args)], watch=watch, **named_here)
     try:
-        there = launched(kernel, grid, *values[: len(args)], **dict(zip(named, values[len(args) :], strict=True)))
+        there = launched(kernel, grid, *values[: len(args)], **dict(zip(keywords, values[len(args) :], strict=True)))
     except ImportError:
         return MISSING
     far = 0.0
@@ -100,7 +100,7 @@ def _number(value: Any) -> str:
     return "NaN" if np.isnan(value) else f"{value:.6g}" if isinstance(value, np.floating) else str(value)
 
 
-def launched(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> list[Any]:
+def launched(kernel: Kernel, grid: Any, *args: Any, **keywords: Any) -> list[Any]:
     """The arguments after a launch on Triton, those by name behind the others.
 
     ImportError if Triton is not installed.
@@ -125,8 +125,8 @@ def launched(kernel: Kernel, grid: Any, *args: Any, **named: Any) -> list[Any]:
         is_bfloat16 = value.dtype == torch.bfloat16
         return value.view(torch.int16).cpu().numpy().view(BFLOAT16) if is_bfloat16 else value.cpu().numpy()
 
-    values = [tensor(value) for value in (*args, *named.values())]
-    by_triton(kernel, triton)[grid](*values[: len(args)], **dict(zip(named, values[len(args) :], strict=True)))
+    values = [tensor(value) for value in (*args, *keywords.values())]
+    by_triton(kernel, triton)[grid](*values[: len(args)], **dict(zip(keywords, values[len(args) :], strict=True)))
     return [array(value) for value in values]
 
 

@@ -45,9 +45,9 @@ class LaunchError(Exception):
             kernel that does something else each time) or "record" (no record of a kernel).
     """
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, problem: str, message: str) -> None:
         super().__init__(message)
-        self.kind = kind
+        self.kind = problem
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Step:
         program: The number of the program.
         name: The operation, "load" and "store" among them.
         argument: For "load" and "store" the position of the array, else None.
-        places: For "load" and "store" the places in that array, flat; else None.
+        offsets: For "load" and "store" which numbers of that array, counted flat; else None.
         shape: The shape of the tile.
         chip_bytes: What lies on chip after it.
         on_chip: The bytes of each tile that lies there, by the row of its program that made it; rows count from 0.
@@ -68,7 +68,7 @@ class Step:
     program: int
     name: str
     argument: int | None
-    places: np.ndarray | None
+    offsets: np.ndarray | None
     shape: tuple[int, ...]
     chip_bytes: int
     on_chip: dict[int, int]
@@ -114,7 +114,7 @@ class _Row:
 
 
 def replay(
-    record: Record,
+    launch_record: Record,
     arrays: Sequence[Any],
     names: Sequence[str],
     outputs: Sequence[int] | None = None,
@@ -130,10 +130,10 @@ def replay(
     of an array, two programs meet at one place, it is too much work, or no record.
     """
     memory, blocks = memory_of(names, arrays)
-    traffic, work = Traffic(), _Work(most_work_ns)
-    for program, rows in enumerate(_programs(record, programs)):
-        run = _Program(program, rows, record[1], memory, outputs, watch)
-        run.run(work)
+    traffic, budget = Traffic(), _Work(most_work_ns)
+    for program, rows in enumerate(_programs(launch_record, programs)):
+        run = _Program(program, rows, launch_record[1], memory, outputs, watch)
+        run.run(budget)
         traffic.read_bytes += run.read
         traffic.written_bytes += run.written
         traffic.flops += run.flops
@@ -161,19 +161,19 @@ class _Work:
             )
 
 
-def _programs(record: Record, most: int) -> list[list[_Row]]:
+def _programs(launch_record: Record, most: int) -> list[list[_Row]]:
     """The rows of each program, checked as far as they can be without running; a program may have none."""
-    table, constants = map(np.asarray, record)
+    table, constants = map(np.asarray, launch_record)
     if table.ndim != 2 or table.shape[1] != WIDTH or table.dtype != np.int64 or len(table) > MOST_ROWS:
         raise LaunchError("record", "this is no record of a kernel")
     if constants.ndim != 1 or constants.dtype != np.float64:
         raise LaunchError("record", "this is no record of a kernel")
     programs: list[list[_Row]] = []
-    for number, operation, a, b, c, *numbers in table.tolist():
-        if not len(programs) - 1 <= number < most or number < 0 or not 0 <= operation < len(NAMES):
+    for program, operation, a, b, c, *numbers in table.tolist():
+        if not len(programs) - 1 <= program < most or program < 0 or not 0 <= operation < len(NAMES):
             raise LaunchError("record", "this is no record of a kernel")
-        programs.extend([] for _ in range(number + 1 - len(programs)))
-        rows, name = programs[number], NAMES[operation]
+        programs.extend([] for _ in range(program + 1 - len(programs)))
+        rows, name = programs[program], NAMES[operation]
         if any(not -1 <= operand < len(rows) for operand in (a, b, c)):
             raise LaunchError("record", "a row of the record has an operand that is not there yet")
         if name in OPERATIONS:
@@ -203,14 +203,14 @@ class _Program:
 
     def __init__(
         self,
-        number: int,
+        program: int,
         rows: list[_Row],
         constants: np.ndarray,
         memory: dict[int, Memory],
         outputs: Sequence[int] | None,
         watch: Callable[[Step], None] | None,
     ) -> None:
-        self.number, self.rows, self.constants = number, rows, constants
+        self.program, self.rows, self.constants = program, rows, constants
         self.memory, self.outputs, self.watch = memory, outputs, watch
         self.read = self.written = self.flops = self.most = self.live = 0
         self.values: list[Value | None] = [None] * len(rows)
@@ -252,25 +252,25 @@ class _Program:
                 for operand in row.operands:
                     self.is_place[operand] = True
 
-    def run(self, work: _Work) -> None:
+    def run(self, budget: _Work) -> None:
         """Run all rows, as far as the work of all programs together allows."""
         for at, row in enumerate(self.rows):
-            places, flops = None, self.flops
+            offsets, flops = None, self.flops
             result: Value
             try:
                 if row.name == "load":
-                    result, places = self._load(row, work)
+                    result, offsets = self._load(row, budget)
                 elif row.name == "store":
-                    result, places = self._store(row, work)
+                    result, offsets = self._store(row, budget)
                 elif row.name == "barrier":
-                    work.take(ROW_NS)
+                    budget.take(ROW_NS)
                     result, self.waited = 0, len(self.stores)
                 elif row.name == "constant":
-                    work.take(ROW_NS)
+                    budget.take(ROW_NS)
                     result = constant_value(float(self.constants[row.numbers[0]]), row.numbers[1])
                 else:
                     operands = [self._value(operand) for operand in row.operands]
-                    work.take(work_of(row.name, operands, row.numbers, self.is_place[at]))
+                    budget.take(work_of(row.name, operands, row.numbers, self.is_place[at]))
                     result = compute(row.name, operands, row.numbers)
                     self._count(at, row, operands, result)
                     if self.is_place[at]:
@@ -285,10 +285,10 @@ class _Program:
                 self.holds[at] = True
                 self._put(at, _nbytes(result))
             if self.watch is not None:
-                argument = row.numbers[0] if places is not None else None
+                argument = row.numbers[0] if offsets is not None else None
                 on_chip, flops = dict(self.bytes_of), self.flops - flops
                 shape = np.shape(result)
-                self.watch(Step(self.number, row.name, argument, places, shape, self.live, on_chip, flops))
+                self.watch(Step(self.program, row.name, argument, offsets, shape, self.live, on_chip, flops))
             self._forget(at, row)
 
     def _value(self, at: int) -> Value:
@@ -347,7 +347,7 @@ class _Program:
                 self.values[value] = None
                 self.wrapped.pop(value, None)
 
-    def _access(self, row: _Row, work: _Work) -> tuple[Memory, np.ndarray, np.ndarray, np.ndarray]:
+    def _access(self, row: _Row, budget: _Work) -> tuple[Memory, np.ndarray, np.ndarray, np.ndarray]:
         """The array, the places of all numbers of the tile, which of them are reached, and these places."""
         offset, mask, other = (None if at < 0 else tensor(self._value(at)) for at in row.operands)
         memory = self.memory.get(row.numbers[0])
@@ -356,103 +356,103 @@ class _Program:
         shape = broadcast_shape(*(part for part in (offset, mask, other) if part is not None))
         if row.name == "store":
             shape = offset.shape
-        work.take(ACCESS_ROW_NS + TILE_NS * math.prod(shape))
-        places = np.broadcast_to(offset, shape).astype(np.int64)
+        budget.take(ACCESS_ROW_NS + TILE_NS * math.prod(shape))
+        offsets = np.broadcast_to(offset, shape).astype(np.int64)
         reached = np.ones(shape, bool) if mask is None else np.broadcast_to(mask != 0, shape)
-        work.take(ACCESS_NS * int(np.count_nonzero(reached)))
-        there = places[reached]
+        budget.take(ACCESS_NS * int(np.count_nonzero(reached)))
+        there = offsets[reached]
         act = "reads" if row.name == "load" else "writes"
         nowhere = self.wrapped.get(row.operands[0])
         if nowhere is not None and np.broadcast_to(nowhere, shape)[reached].any():
             raise LaunchError(
                 "outside",
-                f"program {self.number} {act} `{memory.name}` at a place that does not fit into the dtype in which it "
+                f"program {self.program} {act} `{memory.name}` at a place that does not fit into the dtype in which it "
                 "is computed, and wraps around: compute it from smaller numbers, or cast them to tl.int64 first",
             )
         outside = there[(there < 0) | (there >= memory.flat.size)]
         if outside.size:
             raise LaunchError(
                 "outside",
-                f"program {self.number} {act} `{memory.name}` at {int(outside[0])}, outside of its "
+                f"program {self.program} {act} `{memory.name}` at {int(outside[0])}, outside of its "
                 f"{memory.flat.size:,} numbers: check the pointer and the mask",
             )
-        return memory, places, reached, there
+        return memory, offsets, reached, there
 
-    def _load(self, row: _Row, work: _Work) -> tuple[np.ndarray, np.ndarray]:
-        memory, places, reached, there = self._access(row, work)
+    def _load(self, row: _Row, budget: _Work) -> tuple[np.ndarray, np.ndarray]:
+        memory, offsets, reached, there = self._access(row, budget)
         units = memory.units(there)
         writer = memory.block.writer[units]
         if writer.max(initial=NOBODY) != NOBODY:
-            met = np.flatnonzero((writer != NOBODY) & (writer != self.number))
+            met = np.flatnonzero((writer != NOBODY) & (writer != self.program))
             if met.size:
-                self._race(memory, memory.place(there, met[0]), int(writer[met[0]]), "reads")
-            met = self._stored_otherwise(memory, places, units)
+                self._race(memory, memory.offset_of(there, met[0]), int(writer[met[0]]), "reads")
+            met = self._stored_otherwise(memory, offsets, units)
             if met.size:
-                place = memory.place(there, met[0])
+                offset = memory.offset_of(there, met[0])
                 raise LaunchError(
                     "barrier",
-                    f"program {self.number} reads `{memory.name}` at {place}, which it has stored itself through "
+                    f"program {self.program} reads `{memory.name}` at {offset}, which it has stored itself through "
                     "another tile of pointers: its threads run in any order, so that one may not see yet what another "
                     "has stored. Keep the tile in a variable, or write tl.debug_barrier() between",
                 )
         other = undefined(memory.flat.dtype) if row.operands[2] < 0 else tensor(self._value(row.operands[2]))
         with np.errstate(all="ignore"):
-            result = np.broadcast_to(as_dtype(np.asarray(other), memory.flat.dtype), places.shape).copy()
+            result = np.broadcast_to(as_dtype(np.asarray(other), memory.flat.dtype), offsets.shape).copy()
         result[reached] = memory.flat[there]
         once = memory.once(there)
         self.read += once.size * memory.flat.itemsize
         units = memory.units(once)
         before = memory.block.reader[units]
-        memory.block.reader[units] = np.where((before == NOBODY) | (before == self.number), self.number, SEVERAL)
+        memory.block.reader[units] = np.where((before == NOBODY) | (before == self.program), self.program, SEVERAL)
         return result, there
 
-    def _store(self, row: _Row, work: _Work) -> tuple[np.ndarray, np.ndarray]:
-        memory, places, reached, there = self._access(row, work)
+    def _store(self, row: _Row, budget: _Work) -> tuple[np.ndarray, np.ndarray]:
+        memory, offsets, reached, there = self._access(row, budget)
         if self.outputs is not None and row.numbers[0] not in self.outputs:
-            raise LaunchError("input-written", f"program {self.number} writes to `{memory.name}`, which is an input")
-        values = np.broadcast_to(tensor(self._value(row.operands[2])), places.shape)[reached]
+            raise LaunchError("input-written", f"program {self.program} writes to `{memory.name}`, which is an input")
+        values = np.broadcast_to(tensor(self._value(row.operands[2])), offsets.shape)[reached]
         with np.errstate(all="ignore"):
             values = as_dtype(values, memory.flat.dtype)
         block, units = memory.block, memory.units(there)
         for others, act in ((block.writer[units], "write"), (block.reader[units], "read")):
-            met = np.flatnonzero((others != NOBODY) & (others != self.number))
+            met = np.flatnonzero((others != NOBODY) & (others != self.program))
             if met.size:
-                self._race(memory, memory.place(there, met[0]), int(others[met[0]]), "writes", act)
+                self._race(memory, memory.offset_of(there, met[0]), int(others[met[0]]), "writes", act)
         memory.flat[there] = values
         if not alike(memory.flat[there], values):
             raise LaunchError(
                 "overlap",
-                f"program {self.number} writes different numbers of one tile to one place of `{memory.name}`: which of "
-                "them stays is chance",
+                f"program {self.program} writes different numbers of one tile to one place of `{memory.name}`: which "
+                "of them stays is chance",
             )
         once = memory.once(there)
         units = memory.units(once)
-        block.writer[units] = self.number
+        block.writer[units] = self.program
         block.store[units] = len(self.stores)
-        self.stores.append(memory.pointers(places))
+        self.stores.append(memory.pointers(offsets))
         self.written += once.size * memory.flat.itemsize
-        return np.empty(places.shape, memory.flat.dtype), there
+        return np.empty(offsets.shape, memory.flat.dtype), there
 
-    def _stored_otherwise(self, memory: Memory, places: np.ndarray, units: np.ndarray) -> np.ndarray:
+    def _stored_otherwise(self, memory: Memory, offsets: np.ndarray, units: np.ndarray) -> np.ndarray:
         """Which of some units this program has stored through another tile of pointers since its threads waited.
 
         Each number of a tile belongs to a thread, the same one for the same pointers; another thread may be ahead.
         """
         block = memory.block
-        stores = np.where(block.writer[units] == self.number, block.store[units], NOBODY)
+        stores = np.where(block.writer[units] == self.program, block.store[units], NOBODY)
         if stores.max(initial=NOBODY) < self.waited:
             return _NOWHERE
-        here = memory.pointers(places)
+        here = memory.pointers(offsets)
         others = [at for at in np.unique(stores[stores >= self.waited]) if self.stores[at] != here]
         return np.flatnonzero(np.isin(stores, others))
 
-    def _race(self, memory: Memory, place: int, other: int, act: str, other_act: str = "write") -> None:
+    def _race(self, memory: Memory, offset: int, other: int, act: str, other_act: str = "write") -> None:
         who = "another program" if other == SEVERAL else f"program {other}"
         names = [name for name in memory.others if name != memory.name]
         shared = f" (`{memory.name}` shares memory with `{'` and `'.join(names)}`)" if names else ""
         raise LaunchError(
             "race",
-            f"program {self.number} {act} `{memory.name}` at {place}, which {who} {other_act}s{shared}: programs run "
+            f"program {self.program} {act} `{memory.name}` at {offset}, which {who} {other_act}s{shared}: programs run "
             "in any order",
         )
 

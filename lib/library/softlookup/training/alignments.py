@@ -53,27 +53,27 @@ class AlignmentScore:
     look: AlignmentHead
 
 
-def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[int]:
+def words_of_pieces(tokens: Sequence[str], words: Sequence[str]) -> list[int]:
     """Say to which word each piece belongs.
 
-    ``pieces`` are a byte-pair tokenizer's cut, without start and end tokens, ``words`` the same sentence's words and
-    marks. Gives the place of a word for each piece. ValueError if they do not spell the same sentence, or a piece holds
+    ``tokens`` are a byte-pair tokenizer's cut, without start and end tokens, ``words`` the same sentence's words and
+    marks. Gives the place of a word for each token. ValueError if they do not spell the same sentence, or a token holds
     letters of two words.
 
     >>> words_of_pieces(["▁l'", "or", "ange", "."], ["l'", "orange", "."])
     [0, 1, 1, 2]
     """
-    places, place, spelled = [], 0, ""
-    for piece in pieces:
-        spelled += piece.replace(SPACE, "")
-        if place == len(words) or not words[place].startswith(spelled):
-            raise ValueError(f"the pieces {' '.join(pieces)!r} are no cut of the words {' '.join(words)!r}")
-        places.append(place)
-        if spelled == words[place]:
-            place, spelled = place + 1, ""
-    if place < len(words):
-        raise ValueError(f"the pieces {' '.join(pieces)!r} are no cut of the words {' '.join(words)!r}")
-    return places
+    positions, position, spelled = [], 0, ""
+    for token in tokens:
+        spelled += token.replace(SPACE, "")
+        if position == len(words) or not words[position].startswith(spelled):
+            raise ValueError(f"the pieces {' '.join(tokens)!r} are no cut of the words {' '.join(words)!r}")
+        positions.append(position)
+        if spelled == words[position]:
+            position, spelled = position + 1, ""
+    if position < len(words):
+        raise ValueError(f"the pieces {' '.join(tokens)!r} are no cut of the words {' '.join(words)!r}")
+    return positions
 
 
 def word_weights(translator: Translator, pair: Pair, *, when_read: bool) -> Float[Tensor, "L N F E"]:
@@ -120,19 +120,19 @@ def alignment_scores(translator: Translator, pairs: Sequence[Pair]) -> list[Alig
             right_LNF = gold_EF[said_LNF, torch.arange(gold_EF.shape[1])]
             for layer in range(layers):
                 for head in range(heads + 1):
-                    look = AlignmentHead(layer, head if head < heads else None, when_read)
-                    hits[look] = hits.get(look, 0) + int(right_LNF[layer, head].sum())
+                    alignment_head = AlignmentHead(layer, head if head < heads else None, when_read)
+                    hits[alignment_head] = hits.get(alignment_head, 0) + int(right_LNF[layer, head].sum())
     # One link is said for each word that has any, so that hits are counted among as many as there are words.
-    scores = [AlignmentScore(h / n_words, 1 - 2 * h / (n_words + n_links), n_words, look) for look, h in hits.items()]
+    scores = [AlignmentScore(h / n_words, 1 - 2 * h / (n_words + n_links), n_words, key) for key, h in hits.items()]
     return sorted(scores, key=lambda score: -score.found)
 
 
-def score_of(translator: Translator, pairs: Sequence[Pair], look: AlignmentHead) -> AlignmentScore:
+def score_of(translator: Translator, pairs: Sequence[Pair], alignment_head: AlignmentHead) -> AlignmentScore:
     """Measure one look, chosen on other sentences; ValueError if there are no pairs, or the model has no such look."""
     for score in alignment_scores(translator, pairs):
-        if score.look == look:
+        if score.look == alignment_head:
             return score
-    raise ValueError(f"the decoder has no {look}")
+    raise ValueError(f"the decoder has no {alignment_head}")
 
 
 def exact_match(translator: Translator, pairs: Sequence[Pair], *, beams: int = 1, rows: int = 100) -> float:
@@ -142,9 +142,9 @@ def exact_match(translator: Translator, pairs: Sequence[Pair], *, beams: int = 1
     """
     if not pairs:
         raise ValueError("there are no pairs to measure; wanted at least one")
-    right = 0
+    n_exact = 0
     for start in range(0, len(pairs), rows):
         part = pairs[start : start + rows]
         translations = translator.translate_all([pair.english for pair in part], beams=beams)
-        right += sum(translation.text == pair.french for translation, pair in zip(translations, part, strict=True))
-    return right / len(pairs)
+        n_exact += sum(translation.text == pair.french for translation, pair in zip(translations, part, strict=True))
+    return n_exact / len(pairs)

@@ -83,8 +83,8 @@ def save_checkpoint(
         tensors |= {f"average/{name}": tensor for name, tensor in average.tensors.items()}
     tensors["random/torch"] = torch.get_rng_state()
     if torch.cuda.is_available():
-        for number, generator in enumerate(torch.cuda.get_rng_state_all()):
-            tensors[f"random/cuda{number}"] = generator
+        for device_index, generator in enumerate(torch.cuda.get_rng_state_all()):
+            tensors[f"random/cuda{device_index}"] = generator
     header = {
         "kind": RUN_KIND,
         "version": VERSION,
@@ -182,8 +182,8 @@ class Checkpoints:
         Gives how far the run had come; None where there is nothing to go on from. CheckpointError if the last state
         cannot be used: an older one is not taken in silence; delete the damaged file to go on from the one before.
         """
-        for left in self.folder.glob("*.partial"):  # of a run that was killed while it wrote
-            left.unlink(missing_ok=True)  # another rank may have been faster
+        for partial_path in self.folder.glob("*.partial"):  # of a run that was killed while it wrote
+            partial_path.unlink(missing_ok=True)  # another rank may have been faster
         if not self.paths:
             return None
         return load_checkpoint(
@@ -200,25 +200,25 @@ def _flatten_optimizer(optimizer: Optimizer) -> tuple[dict[str, Tensor], dict[st
     whole = optimizer.state_dict()
     tensors: dict[str, Tensor] = {}
     values: dict[str, dict[str, Any]] = {}
-    for number, entries in whole["state"].items():
+    for index, entries in whole["state"].items():
         for key, value in entries.items():
             if isinstance(value, Tensor):
-                tensors[f"{number}/{key}"] = value
+                tensors[f"{index}/{key}"] = value
             else:
-                values.setdefault(str(number), {})[key] = value
+                values.setdefault(str(index), {})[key] = value
     header = {"class": type(optimizer).__name__, "groups": whole["param_groups"], "values": values}
     return tensors, header
 
 
 def _restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:
-    state: dict[int, dict[str, Any]] = {int(number): dict(entries) for number, entries in header["values"].items()}
+    state: dict[int, dict[str, Any]] = {int(index): dict(entries) for index, entries in header["values"].items()}
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     for name, tensor in tensors.items():
-        number, key = name.split("/", maxsplit=1)
-        parameter = parameters[int(number)]
+        index, key = name.split("/", maxsplit=1)
+        parameter = parameters[int(index)]
         whole = tensor.shape == parameter.shape  # and not Adam's count of steps
         # A copy: what was read may still lie in the file, which is deleted when newer ones are there.
-        state.setdefault(int(number), {})[key] = cut_like(parameter, tensor.clone()) if whole else tensor.clone()
+        state.setdefault(int(index), {})[key] = cut_like(parameter, tensor.clone()) if whole else tensor.clone()
     groups = [_restored(group, now) for group, now in zip(header["groups"], optimizer.param_groups, strict=True)]
     optimizer.load_state_dict({"state": state, "param_groups": groups})
 
@@ -240,8 +240,8 @@ def _restore_random(tensors: Mapping[str, Tensor], header: Mapping[str, Any]) ->
     torch.set_rng_state(tensors["random/torch"])
     # A run may go on where there are fewer GPUs, or none; its random numbers there are then others.
     cuda = [name for name in tensors if name.startswith("random/cuda")]
-    for number in range(min(len(cuda), torch.cuda.device_count())):
-        torch.cuda.set_rng_state(tensors[f"random/cuda{number}"], number)
+    for device_index in range(min(len(cuda), torch.cuda.device_count())):
+        torch.cuda.set_rng_state(tensors[f"random/cuda{device_index}"], device_index)
     set_python(random, header["python"])
     set_numpy(np.random, header["numpy"])
 

@@ -23,8 +23,8 @@ def check_header(header: Mapping[str, Any], state_type: type[Any], path: str | P
     ``state_type`` is the dataclass of how far a run has come. CheckpointError names the file and the field.
     """
     if header.get("kind") != RUN_KIND:
-        kind = shortened(header.get("kind", "bare tensors"))
-        raise CheckpointError(f"{path} is no checkpoint of a training run: it holds {kind}")
+        file_type = shortened(header.get("kind", "bare tensors"))
+        raise CheckpointError(f"{path} is no checkpoint of a training run: it holds {file_type}")
     if header.get("version") != VERSION:
         version = shortened(header.get("version"))
         raise CheckpointError(f"{path} has version {version} of the format; this program reads {VERSION}")
@@ -61,17 +61,17 @@ def check_optimizer(
                     f"{path} has {name} {shortened(value)} in its optimizer; this run has {shortened(now[name])}"
                 )
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    numbers = {str(number) for number in range(len(parameters))}
+    numbers = {str(parameter_index) for parameter_index in range(len(parameters))}
     if strange := [name for name in header["values"] if name not in numbers]:
         raise CheckpointError(f"{path} has an optimizer state of parameter {shortened(strange[0])}; there is none")
     for name, tensor in tensors.items():
-        number, _, key = name.partition("/")
-        if number not in numbers or not key:
+        parameter_index, _, key = name.partition("/")
+        if parameter_index not in numbers or not key:
             raise CheckpointError(f"{path} has an optimizer state {shortened(name)}, of no parameter")
-        if type(optimizer).__module__.startswith("torch.optim") and not _fits(tensor, parameters[int(number)]):
+        if type(optimizer).__module__.startswith("torch.optim") and not _fits(tensor, parameters[int(parameter_index)]):
             raise CheckpointError(
                 f"{path} has an optimizer state {name} of shape {tuple(tensor.shape)} and {tensor.dtype}; the "
-                f"parameter has shape {tuple(parameters[int(number)].shape)}"
+                f"parameter has shape {tuple(parameters[int(parameter_index)].shape)}"
             )
 
 
@@ -86,8 +86,8 @@ def check_random(header: Mapping[str, Any], tensors: Mapping[str, Tensor], path:
         set_python(random.Random(), header["python"])
         set_numpy(np.random.RandomState(), header["numpy"])
         torch.Generator().set_state(tensors["random/torch"])
-        for number in range(min(n_cuda, torch.cuda.device_count())):
-            torch.Generator(f"cuda:{number}").set_state(tensors[f"random/cuda{number}"])
+        for device_index in range(min(n_cuda, torch.cuda.device_count())):
+            torch.Generator(f"cuda:{device_index}").set_state(tensors[f"random/cuda{device_index}"])
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise CheckpointError(
             f"{path} is damaged: the state of its random numbers cannot be used ({shortened(str(error))})"

@@ -82,10 +82,10 @@ def train_command(
 
         where = {"device": device, "devices": devices, "sharded": shard, "tensor": tensor}
 
-        def work(shown: ProgressDisplay, on_step: Callable[[Progress], None]) -> None:
-            _run(corpus, out, chosen, begin, where, shown, on_step)
+        def run_training(display: ProgressDisplay, on_step: Callable[[Progress], None]) -> None:
+            _run(corpus, out, chosen, begin, where, display, on_step)
 
-        return shown_run(work, out, chosen.steps, minutes, console)
+        return shown_run(run_training, out, chosen.steps, minutes, console)
 
 
 class _Corpus:
@@ -101,18 +101,18 @@ def _run(
     recipe: Recipe,
     begin: str | Path | None,
     where: dict[str, Any],
-    shown: ProgressDisplay,
+    display: ProgressDisplay,
     on_step: Callable[[Progress], None],
 ) -> None:
     every = command_frame.EVERY
     if corpus is None:
-        shown.note(f"sentences of the generated grammar, English to French, into {out}")
-        report = train_on_grammar(out, recipe, **where, on_step=on_step, note=shown.note, every=command_frame.EVERY)
-        shown.note(str(report))
+        display.note(f"sentences of the generated grammar, English to French, into {out}")
+        report = train_on_grammar(out, recipe, **where, on_step=on_step, note=display.note, every=command_frame.EVERY)
+        display.note(str(report))
     else:
         for line in corpus.notes:
-            shown.note(line)
-        shown.note(f"{len(corpus.pairs):,} pairs to learn from, {len(corpus.validation):,} to choose by, into {out}")
+            display.note(line)
+        display.note(f"{len(corpus.pairs):,} pairs to learn from, {len(corpus.validation):,} to choose by, into {out}")
         train_translator(
             corpus.pairs,
             corpus.validation,
@@ -121,11 +121,11 @@ def _run(
             begin=begin,
             **where,
             on_step=on_step,
-            note=shown.note,
+            note=display.note,
             every=every,
         )
-        shown.note(_validation_bleu(out, corpus.validation, where["device"], shown.note))
-    shown.note(f'done: load_translator("{out}").translate("...") uses it')
+        display.note(_validation_bleu(out, corpus.validation, where["device"], display.note))
+    display.note(f'done: load_translator("{out}").translate("...") uses it')
 
 
 def _read(folder: Path, source: str, target: str, seed: int) -> _Corpus:
@@ -156,11 +156,11 @@ def _hold_out(pairs: Sequence[SentencePair], seed: int) -> tuple[list[SentencePa
     return remaining, held_out
 
 
-def _validation_bleu(out: Path, pairs: Sequence[SentencePair], device: str, note: Callable[[str], None]) -> str:
+def _validation_bleu(out: Path, pairs: Sequence[SentencePair], device: str, say: Callable[[str], None]) -> str:
     translator = load_translator(out, device=device)
     longest = translator.model.config.max_length
     pairs = [pair for pair in pairs if len(translator.tokenizer.encode(pair[0], end=True)) <= longest]
-    note(f"translating {len(pairs):,} validation sentences with a beam of 4")
+    say(f"translating {len(pairs):,} validation sentences with a beam of 4")
     # Sentences of like length together: a batch takes as many steps as its longest needs.
     pairs = sorted(pairs, key=lambda pair: len(pair[0]))
     translations: list[str] = []

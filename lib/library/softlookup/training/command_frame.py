@@ -26,7 +26,7 @@ class _TimeUp(Exception):
 
 
 def shown_run(
-    work: Callable[[ProgressDisplay, Callable[[Progress], None]], None],
+    run_training: Callable[[ProgressDisplay, Callable[[Progress], None]], None],
     out: Path,
     steps: int,
     minutes: float | int | None,
@@ -34,24 +34,24 @@ def shown_run(
 ) -> int:
     """Run a training with a progress bar, until its end, its minutes or Ctrl-C.
 
-    ``work`` is given the display, and what to tell each step. After ``minutes`` it stops at the next state that is
+    ``run_training`` gets the display, and what to tell each step. After ``minutes`` it stops at the next state that is
     kept; None: at the end. Console None is the terminal. Gives the exit status: 0 at the end or when the minutes are
     over, 1 where one of several processes was killed, 130 after Ctrl-C. ValueError if out is a file.
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file: name a folder for the model")
-    with show_progress(steps, console=Console() if console is None else console) as shown:
+    with show_progress(steps, console=Console() if console is None else console) as display:
         try:
-            work(shown, _watched(shown, minutes))
+            run_training(display, _watched(display, minutes))
             return 0
         except KeyboardInterrupt:
-            shown.note(_how_to_go_on("Stopped.", out))
+            display.note(_how_to_go_on("Stopped.", out))
             return 130
         except RankLostError as error:
-            shown.note(_how_to_go_on(str(error), out))
+            display.note(_how_to_go_on(str(error), out))
             return 1
         except _TimeUp:
-            shown.note(_how_to_go_on(f"The {minutes:g} minutes are over.", out))
+            display.note(_how_to_go_on(f"The {minutes:g} minutes are over.", out))
             return 0
 
 
@@ -92,14 +92,14 @@ def check_device(device: str, minutes: float | int | None, devices: int = 1) -> 
     if minutes is not None and not minutes > 0:
         raise ValueError(f"minutes is {minutes}: give a number above 0")
     try:
-        kind = torch.device(device).type
+        device_type = torch.device(device).type
     except RuntimeError:
         raise ValueError(f"device is {device!r}; wanted cpu or cuda") from None
-    if kind not in ("cpu", "cuda"):
+    if device_type not in ("cpu", "cuda"):
         raise ValueError(f"device is {device!r}; wanted cpu or cuda")
-    if kind == "cuda" and not torch.cuda.is_available():
+    if device_type == "cuda" and not torch.cuda.is_available():
         raise ValueError("no CUDA device is here: train on cpu")
     if devices > 1 and device not in ("cpu", "cuda"):
         raise ValueError(f"device is {device}, a single one, and devices is {devices}: give cpu or cuda")
-    if kind == "cuda" and devices > torch.cuda.device_count():
+    if device_type == "cuda" and devices > torch.cuda.device_count():
         raise ValueError(f"devices is {devices}, and the CUDA devices here are {torch.cuda.device_count()}: give fewer")

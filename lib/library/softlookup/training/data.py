@@ -221,10 +221,10 @@ class PlainBatches:
 def _check_pairs(pairs: Sequence[IdPair]) -> None:
     if not pairs:
         raise ValueError("there are no sentence pairs; wanted at least one")
-    for number, (source, target) in enumerate(pairs):
+    for index, (source, target) in enumerate(pairs):
         if len(source) < 1 or len(target) < 2:
             raise ValueError(
-                f"pair {number} has {len(source)} source and {len(target)} target ids; wanted at least 1 and 2: "
+                f"pair {index} has {len(source)} source and {len(target)} target ids; wanted at least 1 and 2: "
                 "the target begins with the start token and closes with the end token"
             )
 

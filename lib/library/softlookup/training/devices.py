@@ -80,8 +80,8 @@ class SharedLoss(nn.Module):
 
     def forward(self, batch: Batch, epsilon: float) -> Tensor:
         """Give the loss of the share times the number of shares: engines take means, and the loss is a sum."""
-        share, weight = share_of(batch, self.share, self.shares)
-        loss: Tensor = self.objective(self.model, share, epsilon)
+        rank_batch, weight = share_of(batch, self.share, self.shares)
+        loss: Tensor = self.objective(self.model, rank_batch, epsilon)
         return loss * (weight * self.shares)
 
 
@@ -114,14 +114,14 @@ def shard(model: nn.Module) -> None:
 
 
 @contextmanager
-def own_dropout(device: torch.device, share: int) -> Iterator[None]:
+def own_dropout(device: torch.device, share_index: int) -> Iterator[None]:
     """Draw other random numbers for each share of a batch in a block, from a seed that all ranks draw alike.
 
     After the block the generators are the same on all ranks again: one state of them continues the run.
     """
     seed = int(torch.randint(2**31, ()))
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        torch.manual_seed(seed + share)
+        torch.manual_seed(seed + share_index)
         yield
 
 
@@ -140,22 +140,22 @@ def agreed(value: float) -> float:
     return float(tensor)
 
 
-def run_on_ranks(work: Work, world: int, device: str, hear: Callable[[Any], None]) -> Any:
-    """Run work on several processes of this machine, with gloo between CPUs and nccl between GPUs.
+def run_on_ranks(rank_function: Work, world: int, device: str, hear: Callable[[Any], None]) -> Any:
+    """Run a function on several processes of this machine, with gloo between CPUs and nccl between GPUs.
 
     nccl has not been tried: no machine with two GPUs was at hand.
 
-    ``work`` can be pickled, and is called on each of ``world`` ranks with its device and with tell; ``hear`` is called
-    here with what rank 0 tells, in its order, and ends the processes if it raises. ``device`` is cpu, or cuda for a GPU
-    each. Gives what rank 0 returned, or raises what a rank raised first; RankLostError if a process is killed, or ends
-    before all have.
+    ``rank_function`` can be pickled, and is called on each of ``world`` ranks with its device and with tell; ``hear``
+    is called here with what rank 0 tells, in its order, and ends the processes if it raises. ``device`` is cpu, or cuda
+    for a GPU each. Gives what rank 0 returned, or raises what a rank raised first; RankLostError if a process is killed
+    or ends before all have.
     """
     context = get_context("spawn")
     reader, writer = context.Pipe(duplex=False)
     threads = max(1, torch.get_num_threads() // world)
     with tempfile.TemporaryDirectory() as folder:
         store = (Path(folder) / "store").as_uri()
-        arguments = (work, world, device, store, threads, writer, context.Lock())
+        arguments = (rank_function, world, device, store, threads, writer, context.Lock())
         started = start_processes(_rank, arguments, nprocs=world, join=False, start_method="spawn")
         writer.close()
         try:
@@ -172,14 +172,14 @@ def _result(reader: Connection, processes: list[Any], hear: Callable[[Any], None
         running = [process.sentinel for process in processes if process.exitcode is None]
         if reader in wait([reader, *running]):
             try:
-                kind, content = reader.recv()
+                message_type, content = reader.recv()
             except EOFError:
                 for process in processes:
                     process.join(_LAST_WORDS_S)
                 raise _lost(processes) from None
-            if kind == "end":
+            if message_type == "end":
                 return content
-            if kind == "error":
+            if message_type == "error":
                 _raise(content, processes)
             hear(content)
         elif any(process.exitcode for process in _ended(processes, 0.0)):
@@ -199,8 +199,8 @@ def _ended(processes: list[Any], seconds: float) -> list[Any]:
 def _raise(error: Exception, processes: list[Any]) -> None:
     """Raise what a rank raised, unless that was only the loss of another one."""
     until, running = time.monotonic() + _LAST_WORDS_S, processes
-    while isinstance(error, RuntimeError) and running and (left := until - time.monotonic()) > 0:
-        ended = _ended(running, left)
+    while isinstance(error, RuntimeError) and running and (remaining_s := until - time.monotonic()) > 0:
+        ended = _ended(running, remaining_s)
         if any(process.exitcode < 0 for process in ended):
             raise _lost(processes) from error
         running = [process for process in running if process not in ended]
@@ -216,34 +216,34 @@ def _lost(processes: list[Any]) -> RankLostError:
 
 
 def _rank(
-    rank: int, work: Work, world: int, device: str, store: str, threads: int, writer: Connection, lock: Any
+    rank: int, rank_function: Work, world: int, device: str, store: str, threads: int, writer: Connection, lock: Any
 ) -> None:
     """One process, from its start to its end."""
     torch.set_num_threads(threads)
     if sys.platform in ("linux", "darwin"):  # all ranks are here, whatever the machine's name resolves to
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo" if sys.platform == "linux" else "lo0")
     on_cards = device == "cuda"
-    place = torch.device(device, rank) if on_cards else torch.device(device)
+    rank_device = torch.device(device, rank) if on_cards else torch.device(device)
     if on_cards:
-        torch.cuda.set_device(place)
+        torch.cuda.set_device(rank_device)
     dist.init_process_group(
         "nccl" if on_cards else "gloo",
         init_method=store,
         rank=rank,
         world_size=world,
-        device_id=place if on_cards else None,
+        device_id=rank_device if on_cards else None,
     )
 
-    def send(kind: str, content: Any) -> None:
+    def send(message_type: str, content: Any) -> None:
         with lock:
-            writer.send((kind, content))
+            writer.send((message_type, content))
 
     def tell(content: Any) -> None:
         if rank == 0:
             send("told", content)
 
     try:
-        result = work(place, tell)
+        result = rank_function(rank_device, tell)
     except Exception as error:
         error.add_note(f"On rank {rank}:\n{traceback.format_exc()}")
         send("error", error)

@@ -105,10 +105,10 @@ class FastLoss:
             x = self._layer(layer, x, target, memory, source)
         x = _last_norm(model.decoder, x)
         self._joined = {}
-        states, right = x.index_select(0, real), labels.flatten().index_select(0, real)
+        states, real_labels = x.index_select(0, real), labels.flatten().index_select(0, real)
         table = model.embedder.tokens.table
         loss: Tensor = VocabularyLoss.apply(
-            states, table, right, self.epsilon, self.dtype, self.chunk, self._room(states)
+            states, table, real_labels, self.epsilon, self.dtype, self.chunk, self._room(states)
         )
         return loss
 
@@ -149,32 +149,32 @@ class FastLoss:
         if (source_ids == config.pad_id).all(dim=1).any():
             raise ValueError(f"a sentence of source_ids is nothing but padding (id {config.pad_id}); wanted a token")
 
-    def _embed(self, rows: Tensor, place: "_Rectangle") -> Tensor:
+    def _embed(self, rows: Tensor, rectangle: "_Rectangle") -> Tensor:
         embedder = self.model.embedder
-        x = rows.view(*place.ids.shape, -1)
+        x = rows.view(*rectangle.ids.shape, -1)
         if embedder.positions is not None:
             x = embedder.positions(x)
         if embedder.norm is not None:
             x = embedder.norm(x)
-        return place.rows(self._dropped(x, embedder.dropout))
+        return rectangle.rows(self._dropped(x, embedder.dropout))
 
     def _layer(
         self,
         layer: Layer,
         x: Tensor,
-        place: "_Rectangle",
+        rectangle: "_Rectangle",
         memory: Tensor | None = None,
-        memory_place: "_Rectangle | None" = None,
+        memory_rectangle: "_Rectangle | None" = None,
     ) -> Tensor:
-        def look(h: Tensor) -> Tensor:
+        def self_attend(h: Tensor) -> Tensor:
             assert isinstance(layer.attention, MultiHeadAttention)  # a latent cache is refused before
-            return self._self_attention(layer.attention, h, place)
+            return self._self_attention(layer.attention, h, rectangle)
 
         def look_at_memory(h: Tensor) -> Tensor:
-            assert layer.cross_attention is not None and memory is not None and memory_place is not None
-            return self._cross_attention(layer.cross_attention, h, place, memory, memory_place)
+            assert layer.cross_attention is not None and memory is not None and memory_rectangle is not None
+            return self._cross_attention(layer.cross_attention, h, rectangle, memory, memory_rectangle)
 
-        x = self._residual(layer.attention_residual, x, look)
+        x = self._residual(layer.attention_residual, x, self_attend)
         if layer.cross_residual is not None:
             x = self._residual(layer.cross_residual, x, look_at_memory)
         return self._residual(layer.feed_forward_residual, x, lambda h: self._feed_forward(layer.feed_forward, h))
@@ -184,39 +184,39 @@ class FastLoss:
             return x + self._dropped(sublayer(residual.norm(x).to(self.dtype)), residual.dropout)
         return residual.norm(x + self._dropped(sublayer(x.to(self.dtype)), residual.dropout))
 
-    def _self_attention(self, layer: MultiHeadAttention, x: Tensor, place: "_Rectangle") -> Tensor:
+    def _self_attention(self, layer: MultiHeadAttention, x: Tensor, rectangle: "_Rectangle") -> Tensor:
         qkv = self._linear(x, layer.w_q, layer.b_q)
-        return self._linear(self._attend(layer, qkv, None, place, place), layer.w_o, layer.b_o)
+        return self._linear(self._attend(layer, qkv, None, rectangle, rectangle), layer.w_o, layer.b_o)
 
     def _cross_attention(
-        self, layer: MultiHeadAttention, x: Tensor, place: "_Rectangle", memory: Tensor, memory_place: "_Rectangle"
+        self, layer: MultiHeadAttention, x: Tensor, queries: "_Rectangle", memory: Tensor, keys: "_Rectangle"
     ) -> Tensor:
         q = self._linear(x, layer.w_q, layer.b_q)
         kv = self._linear(memory, layer.w_k, layer.b_k)
-        return self._linear(self._attend(layer, q, kv, place, memory_place), layer.w_o, layer.b_o)
+        return self._linear(self._attend(layer, q, kv, queries, keys), layer.w_o, layer.b_o)
 
     def _attend(
         self,
         layer: MultiHeadAttention,
         rows: Tensor,
         memory_rows: Tensor | None,
-        place: "_Rectangle",
-        seen: "_Rectangle",
+        queries: "_Rectangle",
+        keys: "_Rectangle",
     ) -> Tensor:
         """Let queries in rows look at the keys and values beside them, or in the rows of a memory; give rows."""
         n_heads, n_kv_heads, width = layer.n_heads, layer.n_kv_heads, layer.head_width
         if rows.is_cuda:
-            heads = place.heads(rows, width)
-            kv = heads[n_heads:] if memory_rows is None else seen.heads(memory_rows, width)
+            heads = queries.heads(rows, width)
+            kv = heads[n_heads:] if memory_rows is None else keys.heads(memory_rows, width)
             q, k, v = (t.transpose(0, 1) for t in (heads[:n_heads], *kv.chunk(2)))
             z = F.scaled_dot_product_attention(
-                q, k, v, seen.mask[:, None], scale=layer.scale, enable_gqa=n_kv_heads < n_heads
+                q, k, v, keys.mask[:, None], scale=layer.scale, enable_gqa=n_kv_heads < n_heads
             )
-            return place.rows(z.transpose(1, 2).flatten(2))
+            return queries.rows(z.transpose(1, 2).flatten(2))
         scale = width**-0.5 if layer.scale is None else layer.scale
         group = n_heads // n_kv_heads
-        sizes = (*place.ids.shape, seen.ids.shape[1], n_kv_heads, group, width)
-        unseen = seen.unseen(n_kv_heads, group, place.ids.shape[1], torch.promote_types(self.dtype, torch.float32))
+        sizes = (*queries.ids.shape, keys.ids.shape[1], n_kv_heads, group, width)
+        unseen = keys.unseen(n_kv_heads, group, queries.ids.shape[1], torch.promote_types(self.dtype, torch.float32))
         attended: Tensor = ShortAttention.apply(rows, memory_rows, unseen, sizes, scale)
         return attended
 
@@ -247,15 +247,15 @@ def quick_dtype(device: torch.device | str) -> torch.dtype:
     return torch.bfloat16 if any(test is not None and test() for test in tests) else torch.float32
 
 
-def keep_mask(x: Float[Tensor, "..."], share: float) -> Float[Tensor, "..."]:
+def keep_mask(x: Float[Tensor, "..."], probability: float) -> Float[Tensor, "..."]:
     """Decide for each number of x whether dropout keeps it, eight decisions from each random number.
 
-    0 for the share that is dropped, rounded to a 256th, else 1 over the share kept. ValueError if the share, rounded,
+    0 with the probability, rounded to a 256th, else 1 over what remains of 1. ValueError if the probability, rounded,
     is not at least 0 and below 1.
     """
-    threshold = round(share * 256)
+    threshold = round(probability * 256)
     if not 0 <= threshold < 256:
-        raise ValueError(f"share is {share}; wanted at least 0, and below 1 by a 512th")
+        raise ValueError(f"probability is {probability}; wanted at least 0, and below 1 by a 512th")
     if threshold == 0:
         return torch.ones_like(x)
     numbers = torch.empty((x.numel() + 7) // 8, dtype=torch.int64, device=x.device)
@@ -300,14 +300,14 @@ class _SideBySide(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, dtype: torch.dtype, counts: Sequence[int], *parts: Tensor) -> tuple[Tensor, ...]:
         """Join the first counts[0] parts along their last axis, then the next counts[1], and so on."""
-        joined, places, begun = [], [], 0
+        joined, views, start = [], [], 0
         for count in counts:
-            group = parts[begun : begun + count]
-            begun += count
+            group = parts[start : start + count]
+            start += count
             widths = [part.shape[-1] for part in group]
             joined.append(group[0].new_empty((*group[0].shape[:-1], sum(widths)), dtype=dtype))
-            places += joined[-1].split(widths, dim=-1)
-        copy_each(places, parts)
+            views += joined[-1].split(widths, dim=-1)
+        copy_each(views, parts)
         ctx.parts, ctx.counts = [(part.shape, part.dtype) for part in parts], counts
         return tuple(joined)
 
@@ -315,11 +315,11 @@ class _SideBySide(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Cut the gradients apart again."""
         gradients = [grads[0].new_empty(shape, dtype=dtype) for shape, dtype in ctx.parts]
-        places, begun = [], 0
+        views, start = [], 0
         for grad, count in zip(grads, ctx.counts, strict=True):
-            places += grad.split([part.shape[-1] for part in gradients[begun : begun + count]], dim=-1)
-            begun += count
-        copy_each(gradients, places)
+            views += grad.split([part.shape[-1] for part in gradients[start : start + count]], dim=-1)
+            start += count
+        copy_each(gradients, views)
         return None, None, *gradients
 
 

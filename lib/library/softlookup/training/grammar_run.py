@@ -78,8 +78,8 @@ def grammar_splits(
     """
     if min(n_validation, n_test) < 1:
         raise ValueError(f"n_validation is {n_validation}, n_test {n_test}; wanted at least 1 of each")
-    drawn = sample(n_pairs, seed, unique=True)
-    pairs = [p for p in drawn if max(len(english_words(p.english)), len(french_words(p.french))) <= max_words]
+    sampled_pairs = sample(n_pairs, seed, unique=True)
+    pairs = [p for p in sampled_pairs if max(len(english_words(p.english)), len(french_words(p.french))) <= max_words]
     n_train = len(pairs) - n_validation - n_test
     if n_train < 1:
         raise ValueError(
@@ -134,9 +134,9 @@ def train_on_grammar(
     if note is not None:
         note("Trained. Now unseen sentences are translated, to judge it …")
     translator = load_translator(folder, device=device)
-    look = alignment_scores(translator, validation)[0].look
+    best = alignment_scores(translator, validation)[0].look
     report = GrammarReport(
-        exact_match(translator, test), score_of(translator, test, look), len(training), len(test), round(seconds, 1)
+        exact_match(translator, test), score_of(translator, test, best), len(training), len(test), round(seconds, 1)
     )
     text = json.dumps(asdict(report), indent=1)
     (folder / "grammar.json").write_text(text + "\n", encoding="utf-8")

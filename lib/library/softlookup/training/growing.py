@@ -44,18 +44,18 @@ def load_grown(model: Transformer, path: str | Path) -> bool:
 def _grown(targets: Mapping[str, Tensor], had: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The tensors that a smaller model lacks, or has too small; what cannot be grown is left out."""
     layers = {match.group() for match in map(_LAYER.match, had) if match}
-    made = {}
+    result = {}
     for name, tensor in targets.items():
         last = name.rsplit(".", 1)[-1]
         if name not in had:
             match = _LAYER.match(name)
             if match and match.group() not in layers:
-                made[name] = torch.zeros_like(tensor) if last in _ENDS else tensor.detach().clone()
+                result[name] = torch.zeros_like(tensor) if last in _ENDS else tensor.detach().clone()
         elif had[name].shape != tensor.shape and last in _WIDER:
             axis, old = _WIDER[last], had[name]
             width = tensor.shape[axis] - old.shape[axis]
             if width > 0:
                 new = tensor.detach().narrow(axis, old.shape[axis], width)
                 zero = last == "w_2"
-                made[name] = torch.cat([old.to(tensor), torch.zeros_like(new) if zero else new], axis)
-    return made
+                result[name] = torch.cat([old.to(tensor), torch.zeros_like(new) if zero else new], axis)
+    return result

@@ -55,18 +55,17 @@ class LiveCurve:
         thin = self.points[:: max(1, len(self.points) // 300)]
         path = " ".join(f"{WIDE * s / self.total:.1f},{HIGH - HIGH * loss / top:.1f}" for s, loss in thin)
         done = step - self._first
-        left = (time.monotonic() - self._begun) / done * (self.total - step)
-        words = (
-            f"step {step} of {self.total}, loss {sum(recent) / len(recent):.2f} nats a token, about {left:.0f} s left"
-        )
-        note = f"<p>{escape(self.notes[-1])}</p>" if self.notes else ""
+        remaining_s = (time.monotonic() - self._begun) / done * (self.total - step)
+        mean_loss = sum(recent) / len(recent)
+        words = f"step {step} of {self.total}, loss {mean_loss:.2f} nats a token, about {remaining_s:.0f} s left"
+        note_html = f"<p>{escape(self.notes[-1])}</p>" if self.notes else ""
         return (
             f'<div><progress max="{self.total}" value="{step}" style="width:100%"></progress><p>{words}</p>'
             f'<svg viewBox="0 -4 {WIDE} {HIGH + 8}" role="img" aria-label="{words}" '
             'style="max-width:40rem;width:100%;border-bottom:1px solid">'
             f'<polyline points="{path}" fill="none" stroke="#1978c5" stroke-width="2"/>'
             f'<text x="{WIDE - 4}" y="10" text-anchor="end" font-size="12" fill="currentColor">top: {top:.1f}</text>'
-            f"</svg>{note}</div>"
+            f"</svg>{note_html}</div>"
         )
 
     def show(self) -> None:
@@ -88,15 +87,15 @@ def watch_grammar_run(folder: str | Path, recipe: Recipe | None = None, **sizes:
     which says how to go on, if it is interrupted.
     """
     recipe = grammar_recipe() if recipe is None else recipe
-    curve = LiveCurve(recipe.steps)
-    curve.show()
+    live_curve = LiveCurve(recipe.steps)
+    live_curve.show()
 
-    def note(line: str) -> None:
-        curve.note(line)
-        curve.show()
+    def show_line(line: str) -> None:
+        live_curve.note(line)
+        live_curve.show()
 
     try:
-        report = train_on_grammar(folder, recipe, on_step=curve, note=note, every=EVERY, **sizes)
+        report = train_on_grammar(folder, recipe, on_step=live_curve, note=show_line, every=EVERY, **sizes)
     except KeyboardInterrupt:
         print(f"Interrupted. What has been learned is kept in {folder}: run the cell again, and it goes on from there.")
         raise

@@ -125,8 +125,8 @@ def train(
     state = TrainingState()
     if checkpoint is not None:
         state = checkpoint.resume(model, optimizer, average) or state
-    kind = _SharedStep if shared else _Step
-    taken = kind(model, optimizer, clip, epsilon, autocast, objective)
+    step_class = _SharedStep if shared else _Step
+    training_step = step_class(model, optimizer, clip, epsilon, autocast, objective)
 
     while (steps is None or state.step < steps) and (epochs is None or state.epoch < epochs):
         begun_s = time.perf_counter()
@@ -134,7 +134,7 @@ def train(
             model.train()  # evaluate, or a sample in on_step, may have switched dropout off
             rate = float(optimizer.param_groups[0]["lr"]) if schedule is None else schedule(state.step + 1)
             where = f"step {state.step + 1} (learning rate {rate:.3g})"
-            loss, norm = _finite(*taken.gradients(group, tokens), where)
+            loss, norm = _finite(*training_step.gradients(group, tokens), where)
             if schedule is not None:
                 for part in optimizer.param_groups:
                     part["lr"] = rate
@@ -192,8 +192,8 @@ def _groups(
     batches: Batches, state: TrainingState, size: int, device: torch.device
 ) -> Iterator[tuple[list[Batch], int]]:
     """Give the rest of the epoch in groups that make one step each, and their labels; the last may be smaller."""
-    rest = batches.epoch(state.epoch, state.position)
-    while group := list(islice(rest, size)):
+    remaining = batches.epoch(state.epoch, state.position)
+    while group := list(islice(remaining, size)):
         yield [batch.to(device) for batch in group], sum(batch.tokens for batch in group)
 
 

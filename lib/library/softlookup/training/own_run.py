@@ -119,9 +119,9 @@ def train_own(
     pairs = sample(plan.sentences + plan.validation, plan.seed, unique=True)
     rows = [(english_words(pair.english), french_words(pair.french)) for pair in pairs]
     words = (*SPECIAL, *sorted({word for both in rows for side in both for word in side}))
-    number = {word: i for i, word in enumerate(words)}
-    sources = [[*(number[w] for w in english), END] for english, _ in rows]
-    targets = [[START, *(number[w] for w in french), END] for _, french in rows]
+    id_of = {word: i for i, word in enumerate(words)}
+    sources = [[*(id_of[w] for w in english), END] for english, _ in rows]
+    targets = [[START, *(id_of[w] for w in french), END] for _, french in rows]
     torch.manual_seed(plan.seed)
     model = model_class(len(words), plan.d_model, plan.n_heads, plan.d_hidden, plan.n_layers, PAD)
     _begin(model)
@@ -162,7 +162,7 @@ def train_own(
     except KeyboardInterrupt:
         show(f"interrupted after step {state.step}; the same call goes on at the last step that was kept")
     done = state.step >= plan.steps
-    return OwnRun(list(state.losses), [(s, v) for s, v in state.validations], model.eval(), done, number, words)
+    return OwnRun(list(state.losses), [(s, v) for s, v in state.validations], model.eval(), done, id_of, words)
 
 
 def _begin(model: nn.Module) -> None:

@@ -78,15 +78,15 @@ def draw(things: Sequence[Thing], rng: np.random.Generator) -> Tensor:
     Pictures are (B, 3, 16, 16), numbers from 0 to 1, float32; rng draws size, place, brightness and noise.
     """
     rows, columns = np.mgrid[:SIDE, :SIDE]
-    made = np.empty((len(things), 3, SIDE, SIDE))
-    for picture, thing in zip(made, things, strict=True):
+    pixels = np.empty((len(things), 3, SIDE, SIDE))
+    for picture, thing in zip(pixels, things, strict=True):
         radius = rng.uniform(4.0, 6.0)
         y, x = (SIDE - 1) / 2 + rng.uniform(-1.5, 1.5, 2)
         inside = _inside(thing.shape, (rows - y) / radius, (columns - x) / radius)
         ink = np.array(COLOURS[thing.colour])[:, None, None] * rng.uniform(0.85, 1.05)
         ground = rng.uniform(0.0, 0.1) + 0.06 * rng.standard_normal((3, SIDE, SIDE))
         picture[:] = np.where(inside, ink + 0.06 * rng.standard_normal((3, SIDE, SIDE)), ground)
-    return torch.from_numpy(made.clip(0, 1).astype("float32"))
+    return torch.from_numpy(pixels.clip(0, 1).astype("float32"))
 
 
 def _inside(shape: str, down: np.ndarray, across: np.ndarray) -> np.ndarray:
@@ -107,13 +107,13 @@ def encode(captions: Sequence[str]) -> Tensor:
     Words are parted by spaces; ids are (B, 10), with a start and an end, filled up on the right. ValueError, which
     names it, if a word is not in the vocabulary, or a caption is too long.
     """
-    number = {word: i for i, word in enumerate(VOCABULARY)}
+    id_of = {word: i for i, word in enumerate(VOCABULARY)}
     rows = []
     for caption in captions:
-        unknown = [word for word in caption.split() if word not in number]
+        unknown = [word for word in caption.split() if word not in id_of]
         if unknown:
             raise ValueError(f"{caption!r}: the vocabulary does not have {', '.join(unknown)}")
-        ids = [START, *(number[word] for word in caption.split()), END]
+        ids = [START, *(id_of[word] for word in caption.split()), END]
         if len(ids) > LONGEST:
             raise ValueError(f"{caption!r} has {len(ids) - 2} words; wanted at most {LONGEST - 2}")
         rows.append(ids + [PAD] * (LONGEST - len(ids)))

@@ -49,8 +49,8 @@ class RecipeFile:
             value = getattr(self, field.name)
             types = (int,) if field.type is int else (int, float)
             if isinstance(value, bool) or not isinstance(value, types):
-                kind = "a whole number" if field.type is int else "a number"
-                raise TypeError(f"{field.name} is {value!r}; wanted {kind}")
+                expected = "a whole number" if field.type is int else "a number"
+                raise TypeError(f"{field.name} is {value!r}; wanted {expected}")
 
     def _check_shares(self, *names: str) -> None:
         for name in names:

@@ -218,7 +218,7 @@ def _on_a_rank(run: _Run, device: torch.device, tell: Callable[[Any], None]) -> 
 
 
 def _short_enough(
-    pairs: Sequence[SentencePair], tokenizer: BytePairTokenizer, max_length: int, kind: str, say: Say
+    pairs: Sequence[SentencePair], tokenizer: BytePairTokenizer, max_length: int, split_name: str, say: Say
 ) -> tuple[list[SentencePair], list[IdPair]]:
     """Give the pairs that the model can take, and their ids; say how many it cannot."""
     together = [
@@ -227,10 +227,10 @@ def _short_enough(
         if max(map(len, ids)) <= max_length
     ]
     if not together:
-        raise ValueError(f"none of {len(pairs):,} {kind} pairs has at most {max_length} pieces on both sides")
+        raise ValueError(f"none of {len(pairs):,} {split_name} pairs has at most {max_length} pieces on both sides")
     if len(together) < len(pairs):
         n_long = len(pairs) - len(together)
-        say(f"{n_long:,} of {len(pairs):,} {kind} pairs are longer than {max_length} pieces and are left out")
+        say(f"{n_long:,} of {len(pairs):,} {split_name} pairs are longer than {max_length} pieces and are left out")
     return [pair for pair, _ in together], [ids for _, ids in together]
 
 
@@ -239,17 +239,17 @@ def _recut(
 ) -> Callable[[int], list[IdPair]]:
     """Cut the words anew in each epoch; a pair that its cut makes too long keeps the plain one."""
     sources, targets = zip(*pairs, strict=True)
-    share, seed = recipe.segmentation_dropout, recipe.seed
+    dropout, seed = recipe.segmentation_dropout, recipe.seed
     draw = redrawn(
-        SegmentationPool(tokenizer, sources, samples=_CUTS, dropout=share, seed=seed, end=True),
-        SegmentationPool(tokenizer, targets, samples=_CUTS, dropout=share, seed=seed + 1, start=True, end=True),
+        SegmentationPool(tokenizer, sources, samples=_CUTS, dropout=dropout, seed=seed, end=True),
+        SegmentationPool(tokenizer, targets, samples=_CUTS, dropout=dropout, seed=seed + 1, start=True, end=True),
         seed,
     )
 
     def recut(epoch: int) -> list[IdPair]:
         return [
-            drawn if max(map(len, drawn)) <= recipe.max_length else shorter
-            for drawn, shorter in zip(draw(epoch), plain, strict=True)
+            new_cut if max(map(len, new_cut)) <= recipe.max_length else shorter
+            for new_cut, shorter in zip(draw(epoch), plain, strict=True)
         ]
 
     return recut

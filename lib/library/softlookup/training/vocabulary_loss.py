@@ -45,13 +45,13 @@ def vocabulary_loss(
         raise ValueError(f"states, table and labels have shapes {shapes}; wanted (..., D), (V, D) and (...)")
     if not states.device == table.device == labels.device:
         raise ValueError(f"states, table and labels are on {states.device}, {table.device} and {labels.device}")
-    kind = states.device.type
-    chunk = CHUNKS.get(kind, CHUNKS["cuda"]) if chunk is None else chunk
+    device_type = states.device.type
+    chunk = CHUNKS.get(device_type, CHUNKS["cuda"]) if chunk is None else chunk
     if not 0.0 <= epsilon <= 1.0 or chunk < 1:
         raise ValueError(f"epsilon is {epsilon}, chunk {chunk}; wanted a share from 0 to 1, and at least one row")
-    dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else states.dtype
+    dtype = torch.get_autocast_dtype(device_type) if torch.is_autocast_enabled(device_type) else states.dtype
     states, labels = states.flatten(0, -2), labels.flatten()
-    with torch.autocast(kind, enabled=False):
+    with torch.autocast(device_type, enabled=False):
         if not _in_one_pass(states):
             real = (labels != ignored).nonzero()[:, 0]
             states, labels = states.index_select(0, real), labels.index_select(0, real)
@@ -176,9 +176,9 @@ def _by_chunks(
     grad_states: list[Tensor] = []
     grad_table: Tensor | None = None
     for start in range(0, len(labels), chunk):
-        h, right, counts = (t[start : start + chunk] for t in (h_all, labels, counted))
+        h, chunk_labels, counts = (t[start : start + chunk] for t in (h_all, labels, counted))
         logits = h @ weights.mT
-        total = total + loss_of(logits, right.clamp(min=0), counts, epsilon, with_gradient)
+        total = total + loss_of(logits, chunk_labels.clamp(min=0), counts, epsilon, with_gradient)
         if with_gradient:  # which stands where the logits stood
             grad_states.append((logits @ weights).to(states.dtype))
             by_chunk = (logits.mT @ h).to(wide)

@@ -37,8 +37,10 @@ def train_writer_command(
         chosen = WriterRecipe() if recipe is None else WriterRecipe.read(recipe)
         text = read_text(file)
 
-        def work(shown: ProgressDisplay, on_step: Callable[[Progress], None]) -> None:
-            train_writer(text, out, chosen, device=device, on_step=on_step, note=shown.note, every=command_frame.EVERY)
-            shown.note(f'done: load_writer("{out}").write("...") uses it')
+        def run_training(display: ProgressDisplay, on_step: Callable[[Progress], None]) -> None:
+            train_writer(
+                text, out, chosen, device=device, on_step=on_step, note=display.note, every=command_frame.EVERY
+            )
+            display.note(f'done: load_writer("{out}").write("...") uses it')
 
-        return shown_run(work, out, chosen.steps, minutes, console)
+        return shown_run(run_training, out, chosen.steps, minutes, console)

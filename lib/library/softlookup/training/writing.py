@@ -22,12 +22,12 @@ HELD_OUT = 0.1
 """The last part of a text, which is not learned from."""
 
 
-def hold_out(text: str, share: float = HELD_OUT) -> tuple[str, str]:
+def hold_out(text: str, fraction: float = HELD_OUT) -> tuple[str, str]:
     """Cut a text into what is learned from and what is not: its last part, from the beginning of a paragraph on.
 
     ValueError if the text has no empty line before its last part: there is no paragraph to begin at.
     """
-    at = text.rfind("\n\n", 0, round(len(text) * (1 - share)))
+    at = text.rfind("\n\n", 0, round(len(text) * (1 - fraction)))
     if at < 1:
         raise ValueError("the text has no empty line before its last part, so that no paragraph can be held out")
     return text[:at], text[at + 2 :]

@@ -6,14 +6,13 @@ from math import comb, isqrt, sqrt
 import numpy as np
 
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, Statement, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, mistake, pick
 
 ask = Chapter(20)
 
 
 @ask("adapter", "number", points=3, minutes=3)
 def adapter(rng: np.random.Generator) -> Drawn:
-    """What LoRA trains for a matrix, and what is stored once it is merged."""
     rows, columns, rank = pick(rng, 256, 512, 768), pick(rng, 1024, 1280, 2048), pick(rng, 4, 8, 16)
     trained, merged = rank * (rows + columns), rows * columns
     return Drawn(
@@ -34,7 +33,6 @@ def adapter(rng: np.random.Generator) -> Drawn:
 
 @ask("pass-at-k", "number", points=3, minutes=4)
 def pass_at_k(rng: np.random.Generator) -> Drawn:
-    """The estimate of pass@k from a few samples, by counting subsets."""
     samples = int(rng.integers(5, 8))
     correct, k = int(rng.integers(2, samples - 2)), int(rng.integers(2, 4))
     wrong, subsets = comb(samples - correct, k), comb(samples, k)
@@ -59,7 +57,6 @@ def pass_at_k(rng: np.random.Generator) -> Drawn:
 
 @ask("advantages", "number", points=3, minutes=4)
 def advantages(rng: np.random.Generator) -> Drawn:
-    """The advantages of right and of wrong answers within a group."""
     size, correct = pick(rng, (5, 1), (5, 4), (8, 4), (10, 1), (10, 9), (17, 1), (17, 16))
     mean = Fraction(correct, size)
     spread = Fraction(isqrt(correct * (size - correct)), size)  # these groups have rational ones
@@ -85,7 +82,6 @@ def advantages(rng: np.random.Generator) -> Drawn:
 
 @ask("margin", "number", points=3, minutes=4)
 def margin(rng: np.random.Generator) -> Drawn:
-    """The margin of a preference pair in the loss of DPO."""
     chosen, rejected, chosen_reference, rejected_reference = (-int(x) for x in rng.integers(4, 20, size=4))
     tenths = pick(rng, 1, 2, 5)
     beta = Fraction(tenths, 10)
@@ -114,45 +110,34 @@ def margin(rng: np.random.Generator) -> Drawn:
     )
 
 
-ask.statements(
-    Statement(
-        "masked-no-gradient",
-        "A loss mask leaves out the tokens of the question. So the loss has no gradient with respect to the "
-        "embeddings of these tokens.",
-        False,
-        "The mask removes their predictions from the loss. The tokens of the answer attend to them, and the "
-        "gradient flows back along attention.",
-    ),
-    Statement(
-        "kl-symmetric",
-        "KL(p, q) and KL(q, p) of two distributions are always equal.",
-        False,
-        "The mean of the logarithm of p / q is taken over draws from the first distribution, and the two "
-        "differ where other outcomes are common.",
-    ),
-    Statement(
-        "kl-of-a-draw",
-        "For a token that is drawn from p, log p − log q can be negative, although KL(p, q) never is.",
-        True,
-        "The divergence is the mean over draws from p. Wherever q gives a token more than p, the logarithm "
-        "is negative.",
-    ),
-    Statement(
-        "no-run-not-seen",
-        "If a test question shares no run of 13 words with the training texts, the training texts do not "
-        "contain the question.",
-        False,
-        "A copy with a word changed here and there, or a translation, shares no such run, and gives the answer away.",
-    ),
-    Statement(
-        "overlap-no-difference",
-        "Two models answer the same questions. If the 95 % intervals of their accuracies overlap, their "
-        "difference may still be beyond chance.",
-        True,
-        "Both find the same questions hard. The differences on each question vary less than the two "
-        "accuracies, and their interval may exclude 0.",
-    ),
+ask.false(
+    "masked-no-gradient",
+    "A loss mask leaves out the tokens of the question. So the loss has no gradient with respect to the "
+    "embeddings of these tokens.",
+    "The mask removes their predictions from the loss. The tokens of the answer attend to them, and the "
+    "gradient flows back along attention.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.false(
+    "kl-symmetric",
+    "KL(p, q) and KL(q, p) of two distributions are always equal.",
+    "The mean of the logarithm of p / q is taken over draws from the first distribution, and the two "
+    "differ where other outcomes are common.",
+)
+ask.true(
+    "kl-of-a-draw",
+    "For a token that is drawn from p, log p − log q can be negative, although KL(p, q) never is.",
+    "The divergence is the mean over draws from p. Wherever q gives a token more than p, the logarithm is negative.",
+)
+ask.false(
+    "no-run-not-seen",
+    "If a test question shares no run of 13 words with the training texts, the training texts do not "
+    "contain the question.",
+    "A copy with a word changed here and there, or a translation, shares no such run, and gives the answer away.",
+)
+ask.true(
+    "overlap-no-difference",
+    "Two models answer the same questions. If the 95 % intervals of their accuracies overlap, their "
+    "difference may still be beyond chance.",
+    "Both find the same questions hard. The differences on each question vary less than the two "
+    "accuracies, and their interval may exclude 0.",
+)

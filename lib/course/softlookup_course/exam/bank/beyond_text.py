@@ -4,22 +4,13 @@ import numpy as np
 
 from softlookup.reference.attention import scaled_dot_product_attention, softmax
 from softlookup_course.exam.notes import logs, tex
-from softlookup_course.exam.question import (
-    Chapter,
-    Drawn,
-    Statement,
-    different,
-    known,
-    mistake,
-    pick,
-)
+from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick
 
 ask = Chapter(13)
 
 
 @ask("patches", "shape", points=4, minutes=5)
 def patches(rng: np.random.Generator) -> Drawn:
-    """Tokens of a picture, and what becomes of them with smaller patches."""
     side, down, across = pick(rng, 8, 16), *different(rng, [2, 3, 4, 5, 6], 2)
     channels, width = pick(rng, 1, 3, 4), pick(rng, 100, 200)
     numbers = channels * side**2
@@ -28,16 +19,12 @@ def patches(rng: np.random.Generator) -> Drawn:
     return Drawn(
         f"A vision transformer cuts pictures of {down * side} × {across * side} pixels with {channels} "
         f"channel{'s' if channels > 1 else ''} into patches of {side} × {side} and projects each to width {width}. "
-        f"Give (a) the "
-        "shape of the patches of one picture, (b) the parameters of the projection without a bias, (c) the length of "
-        "the "
-        "sequence with a class token, (d) the factor by which the scores between patches grow when the patches' side "
-        "is "
-        "halved.",
+        "Give (a) the shape of the patches of one picture, (b) the parameters of the projection without a bias, (c) "
+        "the length of the sequence with a class token, (d) the factor by which the scores between patches grow when "
+        "the patches' side is halved.",
         value,
         f"(a) $({down} \\cdot {across},\\ {channels} \\cdot {side}^2) = {tex(value[0])}$. (b) ${tex(numbers)} \\cdot "
-        f"{width} = "
-        f"{tex(value[1])}$. (c) {tokens + 1}. (d) Four times as many patches, sixteen times as many scores.",
+        f"{width} = {tex(value[1])}$. (c) {tokens + 1}. (d) Four times as many patches, sixteen times as many scores.",
         ((1, "(a), all channels in a row"), (1, "(b)"), (1, "(c)"), (1, "(d)")),
         {"down": down * side, "across": across * side, "side": side, "channels": channels, "width": width},
         (
@@ -53,16 +40,13 @@ def patches(rng: np.random.Generator) -> Drawn:
 
 @ask("frames", "number", points=3, minutes=4)
 def frames(rng: np.random.Generator) -> Drawn:
-    """How many frames a sound gives."""
     hop, width, seconds = pick(rng, 100, 160, 200), pick(rng, 400, 500), pick(rng, 1, 2, 3)
     samples = 16_000 * seconds
     value = (samples - width) // hop + 1
     return Drawn(
         f"A sound of {seconds} second{'s' if seconds > 1 else ''} has 16,000 samples a second. Frames have {width} "
-        f"samples; "
-        f"each begins {hop} samples after the one before, and what does not fill a frame is left out. How many "
-        f"frames are "
-        "there, and how many samples do two neighbours share?",
+        f"samples; each begins {hop} samples after the one before, and what does not fill a frame is left out. How "
+        "many frames are there, and how many samples do two neighbours share?",
         (value, width - hop),
         f"$\\lfloor ({tex(samples)} - {width}) / {hop} \\rfloor + 1 = {value}$; neighbours share {width - hop}.",
         ((1, "the quotient, rounded down"), (1, "the first frame too"), (1, "the overlap")),
@@ -77,7 +61,6 @@ def frames(rng: np.random.Generator) -> Drawn:
 
 @ask("merge", "matrix", points=4, minutes=6)
 def merge(rng: np.random.Generator) -> Drawn:
-    """Two tiles of keys, one softmax."""
     first, second = different(rng, [1, 2, 3, 4], 2), different(rng, [2, 4, 6, 8], 2)
     values = rng.integers(0, 10, size=4).astype(float)
     powers = np.array([*first, *second], dtype=float)
@@ -116,7 +99,6 @@ def merge(rng: np.random.Generator) -> Drawn:
 
 @ask("rollout", "matrix", points=4, minutes=6)
 def rollout(rng: np.random.Generator) -> Drawn:
-    """Attention followed through two layers."""
     quarters = rng.integers(0, 5, size=(2, 2)) / 4
     maps = np.stack([quarters, 1 - quarters], axis=-1)
     first, second = maps
@@ -124,10 +106,8 @@ def rollout(rng: np.random.Generator) -> Drawn:
     answer = steps[1] @ steps[0]
     return Drawn(
         f"Two layers with one head each have the weights $$A_1 = {tex(first)}, \\qquad A_2 = {tex(second)},$$ the "
-        f"first layer "
-        "being $A_1$. Give the rollout: where what stands at each place came from, half of it past the attention in "
-        "each "
-        "layer.",
+        "first layer being $A_1$. Give the rollout: where what stands at each place came from, half of it past the "
+        "attention in each layer.",
         answer,
         f"Each step is half the weights and half the identity, and the later one stands on the left: $${tex(steps[1])} "
         f"{tex(steps[0])} = {tex(answer)}$$",
@@ -143,15 +123,13 @@ def rollout(rng: np.random.Generator) -> Drawn:
 
 @ask("linear", "matrix", points=3, minutes=4)
 def linear(rng: np.random.Generator) -> Drawn:
-    """Linear attention from its two sums."""
     q, keys, values = rng.integers(1, 5, size=2), rng.integers(1, 5, size=(3, 2)), rng.integers(0, 9, size=3)
     weights = keys @ q
     state, norm = keys.T @ values, keys.sum(axis=0)
     answer = float(q @ state / (q @ norm))
     return Drawn(
-        f"Linear attention: the features of a query are $f(q) = {tex(q)}$, those of three keys $${tex(keys)}$$ and "
-        f"the values "
-        f"are ${tex(values)}$. Give the two sums that are kept however many keys there are, and the output.",
+        f"Linear attention: the features of a query are $f(q) = {tex(q)}$, those of three keys $${tex(keys)}$$ and the "
+        f"values are ${tex(values)}$. Give the two sums that are kept however many keys there are, and the output.",
         (state, norm, answer),
         f"$\\sum f(k_s) v_s = {tex(state)}$ and $\\sum f(k_s) = {tex(norm)}$. Output ${tex(float(q @ state))} / "
         f"{tex(float(q @ norm))} = {tex(answer)}$.",
@@ -167,50 +145,36 @@ def linear(rng: np.random.Generator) -> Drawn:
 
 @ask("maps", "explanation", points=4, minutes=5)
 def maps(rng: np.random.Generator) -> Drawn:
-    """What a map of attention does not show."""
     patch = pick(rng, "a dog's ear", "the wheel of a car", "a sail")
     return Drawn(
         f"A vision transformer labels a picture rightly; the map of its last layer gives much weight to {patch}. "
-        f"Somebody "
-        "concludes that the model decided because of it. Give three reasons why this does not follow, and an "
-        "experiment "
-        "that would tell more.",
+        "Somebody concludes that the model decided because of it. Give three reasons why this does not follow, and an "
+        "experiment that would tell more.",
         None,
-        "(1) Weight says how much of a value is mixed in, and that value may be small. (2) In the last layer keys "
-        "are states into which all "
-        "patches have been mixed already. (3) Other heads and layers, and the residual, carry information too; other "
-        "weights may give the same output. Experiment: hide that patch (and others of the same size), and see how "
-        "the probability of the label changes.",
+        "(1) Weight says how much of a value is mixed in, and that value may be small. (2) In the last layer keys are "
+        "states into which all patches have been mixed already. (3) Other heads and layers, and the residual, carry "
+        "information too; other weights may give the same output. Experiment: hide that patch (and others of the same "
+        "size), and see how the probability of the label changes.",
         ((3, "one for each reason, as above or as good"), (1, "an experiment that changes the input")),
         {"patch": patch},
         (known("13.rollout", "last-layer-alone"),),
     )
 
 
-ask.statements(
-    Statement(
-        "tiles-approximate",
-        "Attention computed tile by tile is an approximation of softmax attention.",
-        False,
-        "It is the same function: sums and mixtures are brought down to one largest score. What it saves is "
-        "the square in memory.",
-    ),
-    Statement(
-        "shuffled-patches",
-        "If the patches of all pictures are shuffled in the same way, a vision transformer with learned "
-        "positions "
-        "can be trained anew to the same quality.",
-        True,
-        "Every patch may attend to every other anyway, and the rows of positions are learned: they only get "
-        "other places.",
-    ),
-    Statement(
-        "zero-shot-none",
-        "A zero-shot classifier offered *cat* and *dog* gives a picture of a car a probability near 0 for both.",
-        False,
-        "A softmax shares out the whole among what is offered: they sum to 1.",
-    ),
+ask.false(
+    "tiles-approximate",
+    "Attention computed tile by tile is an approximation of softmax attention.",
+    "It is the same function: sums and mixtures are brought down to one largest score. What it saves is "
+    "the square in memory.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.true(
+    "shuffled-patches",
+    "If the patches of all pictures are shuffled in the same way, a vision transformer with learned positions can "
+    "be trained anew to the same quality.",
+    "Every patch may attend to every other anyway, and the rows of positions are learned: they only get other places.",
+)
+ask.false(
+    "zero-shot-none",
+    "A zero-shot classifier offered *cat* and *dog* gives a picture of a car a probability near 0 for both.",
+    "A softmax shares out the whole among what is offered: they sum to 1.",
+)

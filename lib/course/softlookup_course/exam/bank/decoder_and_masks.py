@@ -5,22 +5,13 @@ import numpy as np
 from softlookup.reference.attention import softmax
 from softlookup.reference.masks import causal_mask, combine_masks, padding_mask
 from softlookup_course.exam.notes import logs, tex
-from softlookup_course.exam.question import (
-    Chapter,
-    Drawn,
-    Statement,
-    different,
-    known,
-    mistake,
-    pick,
-)
+from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick
 
 ask = Chapter(8)
 
 
 @ask("combine", "matrix", points=4, minutes=5)
 def combine(rng: np.random.Generator) -> Drawn:
-    """A causal mask and padding at once."""
     tokens, pads = 5, int(rng.integers(1, 3))
     in_front = bool(rng.integers(2))
     words = rng.integers(3, 30, size=tokens)
@@ -36,9 +27,8 @@ def combine(rng: np.random.Generator) -> Drawn:
     either = (padding[0, 0] | causal).astype(int)
     blind = pads if in_front else 0
     return Drawn(
-        f"A decoder-only model reads the ids ${tex(tuple(ids))}$; id 0 is padding. Give the mask of self-attention "
-        f"as a "
-        "matrix of 1 (may attend) and 0, a row for each query. How many rows see nothing?",
+        f"A decoder-only model reads the ids ${tex(tuple(ids))}$; id 0 is padding. Give the mask of self-attention as "
+        "a matrix of 1 (may attend) and 0, a row for each query. How many rows see nothing?",
         (answer, blind),
         f"A pair must be allowed by both, so AND: $${tex(answer)}$$ "
         + (f"{blind} rows see nothing; their outputs are left out." if blind else "No row is empty."),
@@ -54,7 +44,6 @@ def combine(rng: np.random.Generator) -> Drawn:
 
 @ask("cached", "matrix", points=3, minutes=4)
 def cached(rng: np.random.Generator) -> Drawn:
-    """The mask of new tokens behind a cache."""
     past, new = int(rng.integers(2, 5)), int(rng.integers(2, 4))
     mask = causal_mask(new, keys=past + new, offset=past).astype(int)
     top = np.tril(np.ones((new, past + new), dtype=int))
@@ -63,8 +52,7 @@ def cached(rng: np.random.Generator) -> Drawn:
         "queries (1: may attend), and the places by which rotary positions turn them. Places count from 0.",
         (mask, tuple(range(past, past + new))),
         f"The triangle hangs at the bottom right: $${tex(mask)}$$ Places ${tex(tuple(range(past, past + new)))}$: as "
-        f"many "
-        "as stand before.",
+        "many as stand before.",
         ((2, "the mask"), (1, "the places")),
         {"kept": past, "new": new},
         (
@@ -77,23 +65,22 @@ def cached(rng: np.random.Generator) -> Drawn:
 
 @ask("softmax", "matrix", points=3, minutes=4)
 def masked(rng: np.random.Generator) -> Drawn:
-    """A masked softmax, one row of which sees nothing."""
     first, second = different(rng, [1, 2, 3, 4, 6], 3), different(rng, [1, 2, 3, 5], 3)
     hidden = int(rng.integers(3))
     mask = np.array([np.arange(3) != hidden, [False] * 3])
     rows = np.log([first, second])
-    seen = np.stack([softmax(np.where(mask[0], rows[0], -np.inf)), np.zeros(3)])
+    answer = np.stack([softmax(np.where(mask[0], rows[0], -np.inf)), np.zeros(3)])
     after = np.stack([softmax(rows[0]) * mask[0], np.zeros(3)])
     return Drawn(
         f"Two rows of scaled scores are ${logs(first)}$ and ${logs(second)}$; the mask (1: may attend) is "
         f"$${tex(mask.astype(int))}$$ Give the weights as this course defines them.",
-        seen,
-        f"Hidden scores are $-\\infty$ before the softmax, and a row with nothing to see is zeros: $${tex(seen)}$$",
+        answer,
+        f"Hidden scores are $-\\infty$ before the softmax, and a row with nothing to see is zeros: $${tex(answer)}$$",
         ((2, "the first row, which sums to 1"), (1, "zeros in the second")),
         {"first": first, "second": second, "hidden": hidden},
         (
             known("08.masked-softmax", "mask-after-softmax", after),
-            known("08.masked-softmax", "uniform-where-blind", np.stack([seen[0], np.full(3, 1 / 3)])),
+            known("08.masked-softmax", "uniform-where-blind", np.stack([answer[0], np.full(3, 1 / 3)])),
             known("08.masked-softmax", "nan-rows"),
         ),
     )
@@ -101,17 +88,15 @@ def masked(rng: np.random.Generator) -> Drawn:
 
 @ask("labels", "matrix", points=3, minutes=4)
 def labels(rng: np.random.Generator) -> Drawn:
-    """What a decoder is given, and what it is to say."""
     words = [sorted(different(rng, range(4, 40), n), key=lambda _: rng.random()) for n in (int(rng.integers(2, 4)), 4)]
     longest = 5
     decoder_ids = np.array([([1, *row] + [0] * longest)[:longest] for row in words])
     label_ids = np.array([([*row, 2] + [0] * longest)[:longest] for row in words])
-    shown = " and ".join(f"${tex(tuple(row))}$" for row in words)
+    id_rows = " and ".join(f"${tex(tuple(row))}$" for row in words)
     counted = sum(len(row) + 1 for row in words)
     return Drawn(
-        f"Two target sentences have the ids {shown}. `<BOS>` is 1, `<EOS>` 2, `<PAD>` 0. Give the batch that the "
-        f"decoder "
-        "is given and the batch of labels, and say how many places count in the loss.",
+        f"Two target sentences have the ids {id_rows}. `<BOS>` is 1, `<EOS>` 2, `<PAD>` 0. Give the batch that the "
+        "decoder is given and the batch of labels, and say how many places count in the loss.",
         (decoder_ids, label_ids, counted),
         f"$$\\text{{given}} = {tex(decoder_ids)}, \\qquad \\text{{labels}} = {tex(label_ids)}$$ {counted} places "
         "count: padding does not.",
@@ -127,12 +112,10 @@ def labels(rng: np.random.Generator) -> Drawn:
 
 @ask("cross", "shape", points=3, minutes=3)
 def cross(rng: np.random.Generator) -> Drawn:
-    """Shapes of cross-attention."""
     batch, heads, target, source = pick(rng, 2, 3), pick(rng, 4, 8), *different(rng, range(5, 13), 2)
     return Drawn(
         f"In an encoder-decoder a batch of {batch} sentences has {source} source tokens and {target} target tokens; "
-        f"the "
-        f"layer has {heads} heads. Give the shape of the weights in cross-attention and of the mask that hides the "
+        f"the layer has {heads} heads. Give the shape of the weights in cross-attention and of the mask that hides the "
         "source's padding. Who gives queries, who gives keys and values, and is there a causal mask?",
         ((batch, heads, target, source), (batch, 1, 1, source)),
         f"Weights $(B, N, T, S) = ({batch}, {heads}, {target}, {source})$, mask $({batch}, 1, 1, {source})$. Queries "
@@ -149,7 +132,6 @@ def cross(rng: np.random.Generator) -> Drawn:
 
 @ask("leak", "explanation", points=4, minutes=5)
 def leak(rng: np.random.Generator) -> Drawn:
-    """A run that is too good."""
     loss = pick(rng, "0.02", "0.04", "0.05")
     return Drawn(
         f"After an hour of training, a decoder's validation loss is {loss} nats a token, far below anything published; "
@@ -170,28 +152,19 @@ def leak(rng: np.random.Generator) -> Drawn:
     )
 
 
-ask.statements(
-    Statement(
-        "hidden-or",
-        "Two masks in which True means *hidden* are joined by OR.",
-        True,
-        "Hidden is what the one or the other hides. (May look: AND.)",
-    ),
-    Statement(
-        "divide-logits",
-        "Dividing all logits by 0.5 changes which word is the likeliest.",
-        False,
-        "A positive factor keeps the order. The probabilities change: the likeliest becomes likelier.",
-    ),
-    Statement(
-        "two-layer-leak",
-        "Two layers have causal masks, one of which lets each token look one place ahead as well. Then no "
-        "output depends on anything later than the very next token.",
-        True,
-        "The one layer reaches one place ahead, the other none: together one. (With a look ahead in both "
-        "it would be two.)",
-    ),
+ask.true(
+    "hidden-or",
+    "Two masks in which True means *hidden* are joined by OR.",
+    "Hidden is what the one or the other hides. (May look: AND.)",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.false(
+    "divide-logits",
+    "Dividing all logits by 0.5 changes which word is the likeliest.",
+    "A positive factor keeps the order. The probabilities change: the likeliest becomes likelier.",
+)
+ask.true(
+    "two-layer-leak",
+    "Two layers have causal masks, one of which lets each token look one place ahead as well. Then no "
+    "output depends on anything later than the very next token.",
+    "The one layer reaches one place ahead, the other none: together one. (With a look ahead in both it would be two.)",
+)

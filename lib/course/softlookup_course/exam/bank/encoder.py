@@ -6,14 +6,13 @@ from softlookup.reference.feedforward import feed_forward
 from softlookup.reference.norms import layer_norm, rms_norm
 from softlookup.roofline.sizes import TransformerSizes, parameters
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, Statement, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
 
 ask = Chapter(7)
 
 
 @ask("layer-norm", "matrix", points=4, minutes=5)
 def norm(rng: np.random.Generator) -> Drawn:
-    """Layer normalisation of one token, with gain and shift."""
     away = np.array(pick(rng, (-1, -1, -1, -1, 4), (1, 1, 1, 1, -4), (-2, -2, -2, -2, 8)))
     away = away[rng.permutation(5)]
     x = away + int(rng.integers(2, 9))
@@ -23,12 +22,10 @@ def norm(rng: np.random.Generator) -> Drawn:
     unbiased = away / np.sqrt((away**2).sum() / 4) * gain + shift
     return Drawn(
         f"A token is ${tex(x)}$. Apply LayerNorm with gain ${tex(gain)}$ and shift ${tex(shift)}$; leave "
-        f"$\\varepsilon$ "
-        "out.",
+        "$\\varepsilon$ out.",
         answer,
         f"Mean ${tex(x.mean())}$, biased variance ${tex(deviation**2)}$, so ${tex(away / deviation)}$, and with gain "
-        f"and "
-        f"shift ${tex(answer)}$.",
+        f"and shift ${tex(answer)}$.",
         ((1, "mean"), (1, "biased variance"), (1, "divided by its root"), (1, "gain, then shift")),
         {"x": x, "gain": gain, "shift": shift},
         (
@@ -41,7 +38,6 @@ def norm(rng: np.random.Generator) -> Drawn:
 
 @ask("rms-norm", "matrix", points=3, minutes=4)
 def rms(rng: np.random.Generator) -> Drawn:
-    """RMSNorm of one token."""
     sizes = np.array(pick(rng, (1, 5, 5, 7), (2, 4, 4, 8), (1, 1, 7, 7), (3, 3, 3, 9)))[rng.permutation(4)]
     x = sizes * rng.choice([-1, 1], size=4) * pick(rng, 1, 2)
     root = float(np.sqrt((x**2).mean()))
@@ -51,8 +47,7 @@ def rms(rng: np.random.Generator) -> Drawn:
         "changes in the result?",
         answer,
         f"The mean square is ${tex(root**2)}$, its root ${tex(root)}$: ${tex(answer)}$. Nothing changes: the root is "
-        f"ten "
-        "times as large as well.",
+        "ten times as large as well.",
         ((1, "root of the mean square"), (1, "no mean taken away"), (1, "nothing changes")),
         {"x": x},
         (
@@ -65,7 +60,6 @@ def rms(rng: np.random.Generator) -> Drawn:
 
 @ask("network", "matrix", points=3, minutes=5)
 def network(rng: np.random.Generator) -> Drawn:
-    """A feed-forward network by hand, with its residual."""
     x = rng.integers(-3, 4, size=(1, 2))
     w_1, w_2 = rng.integers(-2, 3, size=(2, 4)), rng.integers(-2, 3, size=(4, 2))
     hidden = x @ w_1
@@ -77,8 +71,7 @@ def network(rng: np.random.Generator) -> Drawn:
         f"W_2 = {tex(w_2)}$$ and a ReLU. Give $x + \\operatorname{{FFN}}(x)$.",
         (x + out)[0],
         f"$xW_1 = {tex(hidden[0])}$, after the ReLU ${tex(np.maximum(hidden, 0)[0])}$, times $W_2$ ${tex(out[0])}$, "
-        f"and "
-        f"with the residual ${tex((x + out)[0])}$.",
+        f"and with the residual ${tex((x + out)[0])}$.",
         ((1, "the wide row"), (1, "the bend"), (1, "narrowed, and added to the token")),
         {"x": x, "w_1": w_1, "w_2": w_2},
         (
@@ -91,7 +84,6 @@ def network(rng: np.random.Generator) -> Drawn:
 
 @ask("parameters", "number", points=4, minutes=5)
 def count(rng: np.random.Generator) -> Drawn:
-    """Parameters of an encoder's matrices, plain and gated."""
     width, layers = pick(rng, 30, 60, 120), pick(rng, 3, 5, 6)
     plain = TransformerSizes("plain", D=width, N=1, F=4 * width, V=1, L=layers)
     counts = parameters(plain)
@@ -99,28 +91,26 @@ def count(rng: np.random.Generator) -> Drawn:
     gated = 8 * width // 3
     check = parameters(plain.but(F=gated, gated=True))["feed-forward"]
     assert check == counts["feed-forward"]
-    share = counts["feed-forward"] / value
+    fraction = counts["feed-forward"] / value
     return Drawn(
         f"An encoder has {layers} layers, $D = {width}$, $N \\cdot H = D$ and $F = 4D$. Count its matrices alone, "
-        f"without "
-        "biases, norms and embeddings: (a) all parameters, (b) the share of the feed-forward networks, (c) the $F$ of "
-        "a SwiGLU network that has as many parameters as the plain one.",
-        (value, share, gated),
-        f"(a) Each layer $4D^2 + 2 \\cdot 4D^2 = 12D^2$: ${tex(value)}$. (b) ${tex(share)}$. (c) Three matrices "
+        "without biases, norms and embeddings: (a) all parameters, (b) the share of the feed-forward networks, (c) the "
+        "$F$ of a SwiGLU network that has as many parameters as the plain one.",
+        (value, fraction, gated),
+        f"(a) Each layer $4D^2 + 2 \\cdot 4D^2 = 12D^2$: ${tex(value)}$. (b) ${tex(fraction)}$. (c) Three matrices "
         f"$3DF = 8D^2$: $F = \\tfrac{{8}}{{3}}D = {gated}$.",
         ((2, "(a)"), (1, "(b)"), (1, "(c)")),
         {"D": width, "L": layers},
         (
-            known("07.parameters", "one-layer", (value // layers, share, gated)),
+            known("07.parameters", "one-layer", (value // layers, fraction, gated)),
             known("07.parameters", "hidden-counted-once", (8 * width**2 * layers, 0.5, gated)),
-            mistake((value, share, 4 * width), "The gate's matrix is forgotten in (c)."),
+            mistake((value, fraction, 4 * width), "The gate's matrix is forgotten in (c)."),
         ),
     )
 
 
 @ask("order", "explanation", points=3, minutes=4)
 def order(rng: np.random.Generator) -> Drawn:
-    """Which order of norm and residual a line of code has."""
     code, name, why = pick(
         rng,
         (
@@ -137,8 +127,7 @@ def order(rng: np.random.Generator) -> Drawn:
     )
     return Drawn(
         f"A sublayer is written as `{code}`. Is it pre-LN, post-LN or neither? What does that mean for the residual "
-        f"road "
-        "through a deep stack, and does the stack need a norm at its end?",
+        "road through a deep stack, and does the stack need a norm at its end?",
         None,
         f"**{name}**: {why}.",
         ((1, "the name"), (1, "what it means for the road"), (1, "the norm at the end, or why it does not help")),
@@ -147,26 +136,18 @@ def order(rng: np.random.Generator) -> Drawn:
     )
 
 
-ask.statements(
-    Statement(
-        "equal-token",
-        "LayerNorm (gain 1, shift 0) makes zeros of a token whose numbers are all equal.",
-        True,
-        "All distances from the mean are 0, and $0 / \\sqrt{0 + \\varepsilon} = 0$.",
-    ),
-    Statement(
-        "no-bend-one-matrix",
-        "A feed-forward network without a bend can do more than a single $D \\times D$ matrix, if $F$ is large.",
-        False,
-        "$(xW_1)W_2 = x(W_1W_2)$, one matrix, however wide $F$ is.",
-    ),
-    Statement(
-        "network-mixes",
-        "In an encoder layer only the feed-forward network carries information from one token to another.",
-        False,
-        "It treats each token by itself. Only attention mixes tokens.",
-    ),
+ask.true(
+    "equal-token",
+    "LayerNorm (gain 1, shift 0) makes zeros of a token whose numbers are all equal.",
+    "All distances from the mean are 0, and $0 / \\sqrt{0 + \\varepsilon} = 0$.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.false(
+    "no-bend-one-matrix",
+    "A feed-forward network without a bend can do more than a single $D \\times D$ matrix, if $F$ is large.",
+    "$(xW_1)W_2 = x(W_1W_2)$, one matrix, however wide $F$ is.",
+)
+ask.false(
+    "network-mixes",
+    "In an encoder layer only the feed-forward network carries information from one token to another.",
+    "It treats each token by itself. Only attention mixes tokens.",
+)

@@ -9,15 +9,7 @@ from softlookup.model.decoding.sampling import pick as pick_token
 from softlookup.roofline.memory import cache_bytes
 from softlookup.roofline.sizes import TransformerSizes
 from softlookup_course.exam.notes import logs, tex
-from softlookup_course.exam.question import (
-    Chapter,
-    Drawn,
-    Statement,
-    different,
-    known,
-    mistake,
-    pick,
-)
+from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick
 
 ask = Chapter(10)
 
@@ -26,39 +18,37 @@ def _shares(rng: np.random.Generator, parts: int, whole: int) -> np.ndarray:
     """Different whole numbers above 0 with a given sum, in random order."""
     while True:
         cuts = np.sort(rng.choice(np.arange(1, whole), size=parts - 1, replace=False))
-        shares = np.diff(np.concatenate([[0], cuts, [whole]]))
-        if len(set(shares.tolist())) == parts:
-            return shares[rng.permutation(parts)]
+        numbers = np.diff(np.concatenate([[0], cuts, [whole]]))
+        if len(set(numbers.tolist())) == parts:
+            return numbers[rng.permutation(parts)]
 
 
 @ask("top-p", "matrix", points=4, minutes=5)
 def top_p(rng: np.random.Generator) -> Drawn:
-    """Which tokens top-p keeps, and how likely they are then."""
-    shares = _shares(rng, 5, 20)
-    order = np.argsort(-shares)
-    mass = np.cumsum(shares[order])
+    twentieths = _shares(rng, 5, 20)
+    order = np.argsort(-twentieths)
+    mass = np.cumsum(twentieths[order])
     n_kept = int(rng.integers(2, 4))
     p = (int(mass[n_kept - 2]) + 1) / 20
     if mass[n_kept - 1] == mass[n_kept - 2] + 1:
         return top_p(rng)
-    answer = next_token_probabilities(torch.tensor(np.log(shares / 20))[None], top_p=p)[0].numpy().round(12)
+    answer = next_token_probabilities(torch.tensor(np.log(twentieths / 20))[None], top_p=p)[0].numpy().round(12)
 
     def of(n: int) -> np.ndarray:
         chosen = np.isin(np.arange(5), order[:n])
-        return np.where(chosen, shares, 0) / shares[chosen].sum()
+        return np.where(chosen, twentieths, 0) / twentieths[chosen].sum()
 
     return Drawn(
-        f"Five tokens have the probabilities ${tex(shares / 20)}$. Sampling uses top-p with $p = {tex(p)}$. Give the "
-        "probabilities from which the token is drawn.",
+        f"Five tokens have the probabilities ${tex(twentieths / 20)}$. Sampling uses top-p with $p = {tex(p)}$. Give "
+        "the probabilities from which the token is drawn.",
         answer,
         f"From the likeliest on: {', '.join(tex(m / 20).join('$$') for m in mass[:n_kept])}. Token {n_kept} of these "
-        f"crosses "
-        f"$p$ and is kept. Divided by what is kept: ${tex(answer)}$.",
+        f"crosses $p$ and is kept. Divided by what is kept: ${tex(answer)}$.",
         ((1, "in the order of their size"), (1, "the one that crosses is kept"), (2, "divided by the kept mass")),
-        {"shares": shares, "p": p},
+        {"shares": twentieths, "p": p},
         (
             known("10.top-p", "crossing-dropped", of(n_kept - 1)),
-            known("10.top-p", "not-renormalised", np.where(answer > 0, shares / 20, 0)),
+            known("10.top-p", "not-renormalised", np.where(answer > 0, twentieths / 20, 0)),
             known("10.top-p", "one-more", of(n_kept + 1)),
         ),
     )
@@ -66,33 +56,29 @@ def top_p(rng: np.random.Generator) -> Drawn:
 
 @ask("draw", "number", points=2, minutes=3)
 def draw(rng: np.random.Generator) -> Drawn:
-    """Which token a uniform number draws, and after cooling."""
-    shares = _shares(rng, 4, 10)
+    tenths = _shares(rng, 4, 10)
     u = int(rng.integers(5, 95)) / 100
-    token = int(pick_token(torch.tensor(shares / 10)[None], torch.tensor([u]))[0])
-    if (np.cumsum(shares) == round(u * 10, 6)).any() or token == int(np.argmax(shares)):
+    token = int(pick_token(torch.tensor(tenths / 10)[None], torch.tensor([u]))[0])
+    if (np.cumsum(tenths) == round(u * 10, 6)).any() or token == int(np.argmax(tenths)):
         return draw(rng)
-    turned = int(pick_token(torch.tensor(shares / 10)[None], torch.tensor([1 - u]))[0])
+    turned = int(pick_token(torch.tensor(tenths / 10)[None], torch.tensor([1 - u]))[0])
     return Drawn(
-        f"Four tokens, numbered from 0, have the probabilities ${', '.join(f'{s / 10:g}' for s in shares)}$. The "
-        f"number drawn "
-        f"between 0 and 1 is {u:g}. Which token is written? And which at temperature 0?",
-        (token, int(np.argmax(shares))),
-        f"The sums are {', '.join(f'{s / 10:g}' for s in np.cumsum(shares))}; {u:g} falls on the stretch of token "
-        f"{token}. "
-        f"At temperature 0 the likeliest, token {int(np.argmax(shares))}.",
+        f"Four tokens, numbered from 0, have the probabilities ${', '.join(f'{s / 10:g}' for s in tenths)}$. The "
+        f"number drawn between 0 and 1 is {u:g}. Which token is written? And which at temperature 0?",
+        (token, int(np.argmax(tenths))),
+        f"The sums are {', '.join(f'{s / 10:g}' for s in np.cumsum(tenths))}; {u:g} falls on the stretch of token "
+        f"{token}. At temperature 0 the likeliest, token {int(np.argmax(tenths))}.",
         ((1, "sums from the left"), (1, "the likeliest at temperature 0")),
-        {"shares": shares, "u": u},
+        {"shares": tenths, "u": u},
         (
-            known("10.draw", "always-likeliest", (int(np.argmax(shares)), int(np.argmax(shares)))),
-            known("10.draw", "turned-round", (turned, int(np.argmax(shares))) if turned != token else None),
+            known("10.draw", "always-likeliest", (int(np.argmax(tenths)), int(np.argmax(tenths)))),
+            known("10.draw", "turned-round", (turned, int(np.argmax(tenths))) if turned != token else None),
         ),
     )
 
 
 @ask("temperature", "number", points=3, minutes=3)
 def temperature(rng: np.random.Generator) -> Drawn:
-    """By how much a temperature changes the odds of two tokens."""
     power, tau = different(rng, [2, 3, 4, 5], 1)[0], pick(rng, 0.5, 2.0, 0.25)
     square = power**2
     logits = torch.tensor([[float(np.log(square)), 0.0]], dtype=torch.float64)
@@ -116,7 +102,6 @@ def temperature(rng: np.random.Generator) -> Drawn:
 
 @ask("beam", "matrix", points=4, minutes=6)
 def beam(rng: np.random.Generator) -> Drawn:
-    """One step of a beam of two."""
     totals = np.array(sorted((-int(rng.integers(1, 6)) for _ in range(2)), reverse=True))
     steps = -np.stack([np.array(different(rng, range(1, 9), 3)) for _ in range(2)])
     sums = totals[:, None] + steps
@@ -124,8 +109,8 @@ def beam(rng: np.random.Generator) -> Drawn:
     if flat[0] == flat[1] or flat[1] == flat[2] or totals[0] == totals[1]:
         return beam(rng)
 
-    def names(values: np.ndarray, count: int = 2) -> tuple[str, ...]:
-        best = np.argsort(-values.ravel())[:count]
+    def names(values: np.ndarray) -> tuple[str, ...]:
+        best = np.argsort(-values.ravel())[:2]
         return tuple(f"{'XY'[i // 3]}{'abc'[i % 3]}" for i in best)
 
     each = tuple(f"{'XY'[i]}{'abc'[int(sums[i].argmax())]}" for i in range(2))
@@ -133,9 +118,8 @@ def beam(rng: np.random.Generator) -> Drawn:
     best = names(sums)
     return Drawn(
         f"A beam of two holds the texts X, with log-probability ${totals[0]}$, and Y, with ${totals[1]}$. The next "
-        f"tokens "
-        f"a, b, c have the log-probabilities $${tex(steps)}$$ (first row after X, second after Y). Which two texts are "
-        "kept, best first, with which totals? From which rows do their caches come?",
+        f"tokens a, b, c have the log-probabilities $${tex(steps)}$$ (first row after X, second after Y). Which two "
+        "texts are kept, best first, with which totals? From which rows do their caches come?",
         (best, (int(flat[0]), int(flat[1]))),
         f"All six continuations compete: $${tex(sums)}$$ Kept are **{best[0]}** ({flat[0]}) and **{best[1]}** "
         f"({flat[1]}); the caches are those of {best[0][0]} and {best[1][0]}.",
@@ -151,7 +135,6 @@ def beam(rng: np.random.Generator) -> Drawn:
 
 @ask("penalty", "number", points=3, minutes=4)
 def penalty(rng: np.random.Generator) -> Drawn:
-    """Two texts of different lengths, compared fairly."""
     short, long = different(rng, [1, 4, 7], 2)
     short, long = min(short, long), max(short, long)
     alpha = 1.0
@@ -182,7 +165,6 @@ def penalty(rng: np.random.Generator) -> Drawn:
 
 @ask("cache", "number", points=4, minutes=5)
 def cache(rng: np.random.Generator) -> Drawn:
-    """The cache of a model in MiB, and tokens computed with and without it."""
     layers, shared, head = pick(rng, 8, 16, 32), pick(rng, 2, 4, 8), pick(rng, 64, 128)
     batch, tokens = pick(rng, 1, 2, 4), pick(rng, 1024, 2048, 4096)
     heads = shared * pick(rng, 2, 4)
@@ -192,12 +174,9 @@ def cache(rng: np.random.Generator) -> Drawn:
     without = sum(prompt + i for i in range(written))
     return Drawn(
         f"A decoder has {layers} layers, {heads} query heads and {shared} key-value heads of width {head}. (a) How "
-        f"many "
-        f"MiB does its cache take in half precision for {batch} text{'s' if batch > 1 else ''} of {tokens} tokens? "
-        f"(b) It "
-        f"reads a prompt of {prompt} tokens and writes {written}. How many tokens run through the model without a "
-        f"cache, "
-        "and how many with one? The last token written is not fed in again.",
+        f"many MiB does its cache take in half precision for {batch} text{'s' if batch > 1 else ''} of {tokens} "
+        f"tokens? (b) It reads a prompt of {prompt} tokens and writes {written}. How many tokens run through the model "
+        "without a cache, and how many with one? The last token written is not fed in again.",
         (mib, without, prompt + written - 1),
         f"(a) $2LBKSH$ numbers of two bytes: ${tex(mib)}$ MiB. (b) Without: "
         f"{' + '.join(str(prompt + i) for i in range(written))} = {without}; with one: "
@@ -222,27 +201,19 @@ def cache(rng: np.random.Generator) -> Drawn:
     )
 
 
-ask.statements(
-    Statement(
-        "last-position",
-        "To write the next token, the logits of the last position are enough.",
-        True,
-        "The last position has seen the whole text so far. The others answer questions whose answers are known.",
-    ),
-    Statement(
-        "greedy-likeliest",
-        "Taking the likeliest token at every step gives the likeliest text.",
-        False,
-        "A token that is a little less likely may be followed by much likelier ones. A beam keeps some of "
-        "these open, without a guarantee either.",
-    ),
-    Statement(
-        "top-k-top-p",
-        "Top-p with $p = 0.9$ keeps the same number of tokens at every step.",
-        False,
-        "It keeps a mass: few tokens where the model is sure, many where it is not. Top-k keeps a number.",
-    ),
+ask.true(
+    "last-position",
+    "To write the next token, the logits of the last position are enough.",
+    "The last position has seen the whole text so far. The others answer questions whose answers are known.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.false(
+    "greedy-likeliest",
+    "Taking the likeliest token at every step gives the likeliest text.",
+    "A token that is a little less likely may be followed by much likelier ones. A beam keeps some of "
+    "these open, without a guarantee either.",
+)
+ask.false(
+    "top-k-top-p",
+    "Top-p with $p = 0.9$ keeps the same number of tokens at every step.",
+    "It keeps a mass: few tokens where the model is sure, many where it is not. Top-k keeps a number.",
+)

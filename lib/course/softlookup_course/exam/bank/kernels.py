@@ -3,14 +3,13 @@
 import numpy as np
 
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, Statement, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
 
 ask = Chapter(18)
 
 
 @ask("tile", "number", points=4, minutes=6)
 def tile(rng: np.random.Generator) -> Drawn:
-    """The largest tile for a chip, and what a product then reads."""
     size, width = pick(rng, 16, 32, 64), pick(rng, 2, 4)
     chip = size * size * (2 * width + 4) + 4 * int(rng.integers(1, size))
     m, n, k = (int(size * count) for count in rng.permutation([3, 4, 5]))
@@ -38,7 +37,6 @@ def tile(rng: np.random.Generator) -> Drawn:
 
 @ask("online", "number", points=3, minutes=4)
 def online(rng: np.random.Generator) -> Drawn:
-    """One step of the online softmax, in powers of two."""
     old, total = int(rng.integers(1, 4)), int(rng.integers(2, 6))
     rise = int(rng.integers(1, 4))
     new, lower = old + rise, int(rng.integers(1, 4))
@@ -60,33 +58,24 @@ def online(rng: np.random.Generator) -> Drawn:
     )
 
 
-ask.statements(
-    Statement(
-        "online-once",
-        "With an online softmax, a program that writes the softmax of a row too long for the chip reads the row once.",
-        False,
-        "Maximum and sum are found in one pass. The results need a second one, because the first results could "
-        "only be written when the sum was known.",
-    ),
-    Statement(
-        "masked-load",
-        "A load whose mask is false everywhere moves no byte.",
-        True,
-        "What is masked is not read: the tile holds the value of `other`.",
-    ),
-    Statement(
-        "double-tile",
-        "A matrix product with tiles of twice the side reads a quarter of the bytes.",
-        False,
-        "It reads half: a quarter as many programs, each of which reads twice as much for the same length.",
-    ),
-    Statement(
-        "causal-half",
-        "Causal attention that leaves out masked tiles reads every key and value tile for the last block of queries.",
-        True,
-        "The last queries see all keys. Half is the average over all blocks.",
-    ),
+ask.false(
+    "online-once",
+    "With an online softmax, a program that writes the softmax of a row too long for the chip reads the row once.",
+    "Maximum and sum are found in one pass. The results need a second one, because the first results could "
+    "only be written when the sum was known.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.true(
+    "masked-load",
+    "A load whose mask is false everywhere moves no byte.",
+    "What is masked is not read: the tile holds the value of `other`.",
+)
+ask.false(
+    "double-tile",
+    "A matrix product with tiles of twice the side reads a quarter of the bytes.",
+    "It reads half: a quarter as many programs, each of which reads twice as much for the same length.",
+)
+ask.true(
+    "causal-half",
+    "Causal attention that leaves out masked tiles reads every key and value tile for the last block of queries.",
+    "The last queries see all keys. Half is the average over all blocks.",
+)

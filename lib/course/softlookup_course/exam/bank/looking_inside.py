@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, Statement, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
 
 ask = Chapter(17)
 
@@ -13,7 +13,6 @@ _SUMS = ((1, 7), (7, 1), (2, 14), (14, 2), (7, 17), (17, 7))
 
 @ask("attribute", "number", points=4, minutes=6)
 def attribute(rng: np.random.Generator) -> Drawn:
-    """A logit, and what one head contributes to it."""
     last = np.array(pick(rng, *_SUMS))
     embedding, head = rng.integers(-4, 6, 2), rng.integers(1, 7, 2)
     network, column = last - embedding - head, rng.integers(1, 5, 2)
@@ -40,7 +39,6 @@ def attribute(rng: np.random.Generator) -> Drawn:
 
 @ask("induction", "number", points=3, minutes=4)
 def induction(rng: np.random.Generator) -> Drawn:
-    """The induction score of one head, from its weights."""
     rows = [rng.dirichlet(np.ones(n)) for n in (4, 5, 6)]
     weights = np.zeros((3, 6))
     for row, probabilities in zip(weights, rows, strict=True):
@@ -71,10 +69,9 @@ def induction(rng: np.random.Generator) -> Drawn:
 
 @ask("patched", "number", points=3, minutes=4)
 def patched(rng: np.random.Generator) -> Drawn:
-    """The share of an answer that a patch brings back."""
-    share = float(pick(rng, 0.25, 0.5, 0.75, 0.8))
+    fraction = float(pick(rng, 0.25, 0.5, 0.75, 0.8))
     corrupted, gap = -int(rng.integers(1, 5)), 4 * int(rng.integers(2, 5))
-    clean, between = corrupted + gap, corrupted + share * gap
+    clean, between = corrupted + gap, corrupted + fraction * gap
     lower = rng.integers(2, 9, 3)
     pairs = [(float(low + d), float(low)) for low, d in zip(lower, (clean, corrupted, between), strict=True)]
     logit_texts = [f"{a:g} and {b:g}" for a, b in pairs]
@@ -82,15 +79,15 @@ def patched(rng: np.random.Generator) -> Drawn:
         f"Two tokens, *la* and *le*, have the logits {logit_texts[0]} in the clean run, {logit_texts[1]} in the "
         f"corrupted one, and {logit_texts[2]} in the corrupted run with one activation taken from the clean one. What "
         "share of the answer, measured as the difference of the two logits, does the patch bring back?",
-        share,
+        fraction,
         f"The differences are {clean:g}, {corrupted:g} and {between:g}. "
-        f"$({between:g} - ({corrupted:g})) / ({clean:g} - ({corrupted:g})) = {tex(share)}$.",
+        f"$({between:g} - ({corrupted:g})) / ({clean:g} - ({corrupted:g})) = {tex(fraction)}$.",
         ((1, "the three differences"), (1, "above: patched minus corrupted"), (1, "below: clean minus corrupted")),
         {"clean": pairs[0], "corrupted": pairs[1], "patched": pairs[2]},
         (
             known("17.patch", "share-of-the-clean-answer", (between - corrupted) / clean),
             known("17.patch", "corrupted-not-subtracted", between / gap),
-            known("17.patch", "missing-share", 1 - share if share != 0.5 else None),
+            known("17.patch", "missing-share", 1 - fraction if fraction != 0.5 else None),
             known("17.patch", "not-divided", between - corrupted),
             mistake(between / clean, "the corrupted answer is subtracted neither above nor below"),
         ),
@@ -99,31 +96,29 @@ def patched(rng: np.random.Generator) -> Drawn:
 
 @ask("selectivity", "number", points=3, minutes=3)
 def selectivity(rng: np.random.Generator) -> Drawn:
-    """What a probe's accuracy is worth."""
     n = int(pick(rng, 200, 400, 500))
-    right, control = int(0.01 * n * rng.integers(80, 97)), int(0.01 * n * rng.integers(60, 79))
-    value = (right - control) / n
+    correct, control = int(0.01 * n * rng.integers(80, 97)), int(0.01 * n * rng.integers(60, 79))
+    value = (correct - control) / n
     return Drawn(
-        f"A probe with two classes of equal size is tried on {n} held-out states and is right for {right} of them. A "
+        f"A probe with two classes of equal size is tried on {n} held-out states and is right for {correct} of them. A "
         "second probe is trained on the same states with a random class for each word, and on the held-out ones it "
         f"gives {control} of these classes. What is the selectivity?",
         value,
-        f"${right} / {n} - {control} / {n} = {tex(value)}$. Half of the states are right by guessing, but what counts "
-        "is how well a probe can learn words by heart.",
+        f"${correct} / {n} - {control} / {n} = {tex(value)}$. Half of the states are right by guessing, but what "
+        "counts is how well a probe can learn words by heart.",
         ((1, "both accuracies"), (2, "their difference, not the distance from guessing")),
-        {"n": n, "right": right, "control": control},
+        {"n": n, "right": correct, "control": control},
         (
-            known("17.selectivity", "chance-subtracted", right / n - 0.5),
-            known("17.selectivity", "quotient", right / control),
+            known("17.selectivity", "chance-subtracted", correct / n - 0.5),
+            known("17.selectivity", "quotient", correct / control),
             known("17.selectivity", "exchanged", -value),
-            mistake(right / n, "this is the accuracy of the probe"),
+            mistake(correct / n, "this is the accuracy of the probe"),
         ),
     )
 
 
 @ask("autoencoder", "number", points=4, minutes=5)
 def autoencoder(rng: np.random.Generator) -> Drawn:
-    """The loss of a sparse autoencoder on one state."""
     length, below = 5 * int(rng.integers(1, 4)), int(rng.integers(1, 4))
     price = float(pick(rng, 0.1, 0.2, 0.4))
     off = rng.integers(1, 4, 2)
@@ -158,7 +153,6 @@ def autoencoder(rng: np.random.Generator) -> Drawn:
 
 @ask("claim", "explanation", points=4, minutes=6)
 def claim(rng: np.random.Generator) -> Drawn:
-    """What an attention pattern proves, and how to test it."""
     return Drawn(
         "In a translator, one head of cross-attention attends from *amie* to *girl* with weight 0.9. Somebody "
         "concludes that this head makes the word feminine. Say why the weight does not show it, and describe an "
@@ -178,34 +172,24 @@ def claim(rng: np.random.Generator) -> Drawn:
     )
 
 
-ask.statements(
-    Statement(
-        "lens-at-the-end",
-        "After the last layer of a pre-norm model, the logit lens shows exactly what the model predicts.",
-        True,
-        "There it applies the last norm and the output matrix to the last state, which is what the model does.",
-    ),
-    Statement(
-        "no-rise-no-use",
-        "If the mean loss of a text stays the same when a head is silenced, none of the text's predictions has "
-        "changed.",
-        False,
-        "Some may have become better and others worse by as much. A mean hides both.",
-    ),
-    Statement(
-        "same-for-all",
-        "A part that adds the same number to every logit changes no probability.",
-        True,
-        "The softmax divides by a sum in which every term has the same factor.",
-    ),
-    Statement(
-        "perfect-probe",
-        "If a linear probe is right on all states that it was trained on, its layer represents the label.",
-        False,
-        "With as many dimensions as states, a probe can fit any labels, random ones too. Held-out states and "
-        "a control task tell the difference.",
-    ),
+ask.true(
+    "lens-at-the-end",
+    "After the last layer of a pre-norm model, the logit lens shows exactly what the model predicts.",
+    "There it applies the last norm and the output matrix to the last state, which is what the model does.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.false(
+    "no-rise-no-use",
+    "If the mean loss of a text stays the same when a head is silenced, none of the text's predictions has changed.",
+    "Some may have become better and others worse by as much. A mean hides both.",
+)
+ask.true(
+    "same-for-all",
+    "A part that adds the same number to every logit changes no probability.",
+    "The softmax divides by a sum in which every term has the same factor.",
+)
+ask.false(
+    "perfect-probe",
+    "If a linear probe is right on all states that it was trained on, its layer represents the label.",
+    "With as many dimensions as states, a probe can fit any labels, random ones too. Held-out states and "
+    "a control task tell the difference.",
+)

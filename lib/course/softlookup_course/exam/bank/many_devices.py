@@ -3,14 +3,13 @@
 import numpy as np
 
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, Statement, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, mistake, pick
 
 ask = Chapter(19)
 
 
 @ask("ring", "number", points=3, minutes=4)
 def ring(rng: np.random.Generator) -> Drawn:
-    """What a rank sends in an all-reduce by a ring, and in how many steps."""
     ranks, block = pick(rng, 4, 5, 8), int(rng.integers(2, 9))
     size = ranks * block
     sent, steps = 2 * (ranks - 1) * block, 2 * (ranks - 1)
@@ -32,56 +31,45 @@ def ring(rng: np.random.Generator) -> Drawn:
 
 @ask("bubble", "number", points=3, minutes=4)
 def bubble(rng: np.random.Generator) -> Drawn:
-    """How long a pipeline takes, and how long a stage of it is idle."""
     stages, micro = int(rng.integers(3, 6)), int(rng.integers(6, 13))
-    piece = int(rng.integers(2, 6))
-    time, idle = piece * (micro + stages - 1), piece * (stages - 1)
+    pass_ms = int(rng.integers(2, 6))
+    time, idle = pass_ms * (micro + stages - 1), pass_ms * (stages - 1)
     return Drawn(
         f"A batch passes a pipeline of {stages} stages in {micro} micro-batches. The forward and the backward pass of "
-        f"a micro-batch take a stage {piece} ms together, and messages take no time. (a) How many ms does a step of "
+        f"a micro-batch take a stage {pass_ms} ms together, and messages take no time. (a) How many ms does a step of "
         "GPipe or 1F1B take? (b) For how many of them is a stage idle?",
         (time, idle),
-        f"(a) ${piece} \\cdot ({micro} + {stages} - 1) = {tex(time)}$ ms. (b) A stage works for "
-        f"${piece} \\cdot {micro}$ ms of them, so that {idle} ms are left.",
+        f"(a) ${pass_ms} \\cdot ({micro} + {stages} - 1) = {tex(time)}$ ms. (b) A stage works for "
+        f"${pass_ms} \\cdot {micro}$ ms of them, so that {idle} ms are left.",
         ((2, "(a), with the stages that have to be filled"), (1, "(b)")),
-        {"stages": stages, "micro": micro, "piece": piece},
+        {"stages": stages, "micro": micro, "piece": pass_ms},
         (
-            mistake((piece * micro, 0), "the bubble is missing"),
-            mistake((piece * (micro + stages), piece * stages), "one stage too many is waited for"),
-            mistake((piece * micro * stages, piece * micro * (stages - 1)), "stages work one after another"),
+            mistake((pass_ms * micro, 0), "the bubble is missing"),
+            mistake((pass_ms * (micro + stages), pass_ms * stages), "one stage too many is waited for"),
+            mistake((pass_ms * micro * stages, pass_ms * micro * (stages - 1)), "stages work one after another"),
         ),
     )
 
 
-ask.statements(
-    Statement(
-        "means-of-ranks",
-        "Two ranks with unequal numbers of examples get the gradient of the whole batch by averaging their "
-        "mean gradients.",
-        False,
-        "Each example of the smaller share would count more. Sums of gradients and numbers of examples are "
-        "added up, and divided once.",
-    ),
-    Statement(
-        "columns-first",
-        "If the first matrix of a feed-forward network with ReLU is cut into columns and the second into rows, "
-        "one sum over ranks at the end is enough.",
-        True,
-        "Each rank has whole hidden numbers, to which it can apply the ReLU, and one term of the final sum.",
-    ),
-    Statement(
-        "bias-everywhere",
-        "In a tensor parallel layer, every rank adds the bias of the second product before the all-reduce.",
-        False,
-        "The bias would count as many times as there are ranks. It is added once, after the sum.",
-    ),
-    Statement(
-        "all-to-all-twice",
-        "Two all-to-alls with equal parts, one after the other, give every rank back what it had.",
-        True,
-        "The first one exchanges rank and part, as a transposition does; the second exchanges them again.",
-    ),
+ask.false(
+    "means-of-ranks",
+    "Two ranks with unequal numbers of examples get the gradient of the whole batch by averaging their mean gradients.",
+    "Each example of the smaller share would count more. Sums of gradients and numbers of examples are "
+    "added up, and divided once.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.true(
+    "columns-first",
+    "If the first matrix of a feed-forward network with ReLU is cut into columns and the second into rows, "
+    "one sum over ranks at the end is enough.",
+    "Each rank has whole hidden numbers, to which it can apply the ReLU, and one term of the final sum.",
+)
+ask.false(
+    "bias-everywhere",
+    "In a tensor parallel layer, every rank adds the bias of the second product before the all-reduce.",
+    "The bias would count as many times as there are ranks. It is added once, after the sum.",
+)
+ask.true(
+    "all-to-all-twice",
+    "Two all-to-alls with equal parts, one after the other, give every rank back what it had.",
+    "The first one exchanges rank and part, as a transposition does; the second exchanges them again.",
+)

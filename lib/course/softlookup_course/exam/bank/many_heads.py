@@ -6,7 +6,7 @@ from softlookup.reference.heads import split_heads
 from softlookup.roofline.memory import cache_bytes
 from softlookup.roofline.sizes import TransformerSizes, parameters
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, Statement, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
 
 ask = Chapter(5)
 
@@ -17,7 +17,6 @@ def _sizes(width: int, heads: int, head: int, shared: int) -> TransformerSizes:
 
 @ask("shapes", "shape", points=4, minutes=5)
 def shapes(rng: np.random.Generator) -> Drawn:
-    """The shape table of a layer whose heads are not as wide together as the model."""
     width, heads, head = pick(rng, 96, 160, 384), pick(rng, 4, 6, 8), pick(rng, 16, 32, 64)
     batch, tokens = pick(rng, 2, 3, 5), pick(rng, 7, 9, 10)
 
@@ -42,7 +41,6 @@ def shapes(rng: np.random.Generator) -> Drawn:
 
 @ask("split", "matrix", points=3, minutes=4)
 def split(rng: np.random.Generator) -> Drawn:
-    """What one head gets of a projected sequence."""
     tokens, heads, head = int(rng.integers(2, 4)), 2, pick(rng, 2, 3)
     x = rng.integers(0, 10, size=(tokens, heads * head))
     n = int(rng.integers(heads))
@@ -64,7 +62,6 @@ def split(rng: np.random.Generator) -> Drawn:
 
 @ask("parameters", "number", points=4, minutes=5)
 def count(rng: np.random.Generator) -> Drawn:
-    """Parameters of a layer with fewer key-value heads."""
     width, heads, head = pick(rng, 64, 100, 128, 200), pick(rng, 4, 8), pick(rng, 10, 20)
     shared = pick(rng, 1, 2)
     many = parameters(_sizes(width, heads, head, heads))["attention"]
@@ -88,7 +85,6 @@ def count(rng: np.random.Generator) -> Drawn:
 
 @ask("cache", "number", points=3, minutes=4)
 def cache(rng: np.random.Generator) -> Drawn:
-    """What a cache keeps with shared heads, and which of them a query head reads."""
     heads, shared = pick(rng, (8, 2), (12, 4), (16, 4), (32, 8))
     head, tokens = pick(rng, 64, 128), pick(rng, 1000, 2000, 5000)
     sizes = _sizes(heads * head, heads, head, shared)
@@ -115,7 +111,6 @@ def cache(rng: np.random.Generator) -> Drawn:
 
 @ask("reshape", "explanation", points=4, minutes=5)
 def reshape(rng: np.random.Generator) -> Drawn:
-    """Why a wrong split does not complain, and how it is found."""
     batch, tokens = pick(rng, 2, 4), pick(rng, 5, 6, 7)
     return Drawn(
         f"Somebody splits heads with `x.view(B, N, T, H)`, with $B = {batch}$, $T = {tokens}$ and $N = 4$. What comes "
@@ -132,35 +127,23 @@ def reshape(rng: np.random.Generator) -> Drawn:
             (1, "sizes"),
         ),
         {"B": batch, "T": tokens},
-        (
-            known("05.split", "reshape-alone"),
-            mistake(None, "A test that looks at shapes alone: it passes."),
-        ),
+        (known("05.split", "reshape-alone"), mistake(None, "A test that looks at shapes alone: it passes.")),
     )
 
 
-ask.statements(
-    Statement(
-        "double-heads",
-        "With $N \\cdot H$ fixed, twice as many heads need twice as many operations in the matrix products.",
-        False,
-        "Twice as many dot products, each half as long: as many as before. What doubles is the memory of the weights.",
-    ),
-    Statement(
-        "sum-over-heads",
-        "The output of a multi-head layer is a sum of one term for each head.",
-        True,
-        "The heads lie side by side, so $W_O$ can be cut into rows for each: $Y = \\sum_i Z^{i} W_O^{i}$.",
-    ),
-    Statement(
-        "slice-input",
-        "Giving head $i$ the $i$-th slice of each token is the same as projecting the whole token and "
-        "splitting "
-        "afterwards.",
-        False,
-        "Then each head reads $D/N$ numbers of a token alone. Projecting first lets it read all $D$.",
-    ),
+ask.false(
+    "double-heads",
+    "With $N \\cdot H$ fixed, twice as many heads need twice as many operations in the matrix products.",
+    "Twice as many dot products, each half as long: as many as before. What doubles is the memory of the weights.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.true(
+    "sum-over-heads",
+    "The output of a multi-head layer is a sum of one term for each head.",
+    "The heads lie side by side, so $W_O$ can be cut into rows for each: $Y = \\sum_i Z^{i} W_O^{i}$.",
+)
+ask.false(
+    "slice-input",
+    "Giving head $i$ the $i$-th slice of each token is the same as projecting the whole token and splitting "
+    "afterwards.",
+    "Then each head reads $D/N$ numbers of a token alone. Projecting first lets it read all $D$.",
+)

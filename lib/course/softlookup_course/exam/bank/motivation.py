@@ -3,29 +3,15 @@
 import numpy as np
 
 from softlookup.reference.attention import softmax
-from softlookup.reference.layer_graphs import (
-    attention_flops,
-    convolution_graph,
-    path_lengths,
-    recurrent_flops,
-)
+from softlookup.reference.layer_graphs import attention_flops, convolution_graph, path_lengths, recurrent_flops
 from softlookup_course.exam.notes import logs, tex
-from softlookup_course.exam.question import (
-    Chapter,
-    Drawn,
-    Statement,
-    different,
-    known,
-    mistake,
-    pick,
-)
+from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick
 
 ask = Chapter(1)
 
 
 @ask("convolutions", "number", points=3, minutes=4)
 def convolutions(rng: np.random.Generator) -> Drawn:
-    """How many convolutions until the last output has seen the first token."""
     n, width = int(rng.integers(7, 14)), pick(rng, 3, 5)
     layers = 1
     while path_lengths(convolution_graph(n, width, layers), n)[n - 1, 0] == 0:
@@ -50,7 +36,6 @@ def convolutions(rng: np.random.Generator) -> Drawn:
 
 @ask("operations", "number", points=4, minutes=6)
 def operations(rng: np.random.Generator) -> Drawn:
-    """Operations of attention and of an LSTM, and where they are equal."""
     width, n = pick(rng, 4, 8, 16), pick(rng, 10, 20, 50, 100)
     attention, lstm = attention_flops(n, width), recurrent_flops(n, width, gates=4)
     alone = attention_flops(n, width, projections=False)
@@ -74,7 +59,6 @@ def operations(rng: np.random.Generator) -> Drawn:
 
 @ask("push", "matrix", points=3, minutes=5)
 def push(rng: np.random.Generator) -> Drawn:
-    """One step of descent on the logits themselves."""
     powers, label = different(rng, [1, 2, 3, 4, 5], 3), int(rng.integers(3))
     p = softmax(np.log(powers))
     y = np.eye(3)[label]
@@ -98,56 +82,38 @@ def push(rng: np.random.Generator) -> Drawn:
 
 @ask("pairs", "explanation", points=3, minutes=4)
 def pairs(rng: np.random.Generator) -> Drawn:
-    """Why plain text brings its own labels."""
-    words = pick(
-        rng,
-        "a small boat leaves the harbour",
-        "the old clock has stopped again",
-        "we met her at the station",
-    )
+    words = pick(rng, "a small boat leaves the harbour", "the old clock has stopped again", "we met her at the station")
     tokens = words.split()
-    shown = [f"*{' '.join(tokens[: i + 1])}* → *{tokens[i + 1]}*" for i in range(len(tokens) - 1)]
+    pair_texts = [f"*{' '.join(tokens[: i + 1])}* → *{tokens[i + 1]}*" for i in range(len(tokens) - 1)]
     return Drawn(
         f"A model learns to predict the next word from the text *{words}*. Write down all pairs of feature and label "
         "that this text gives. Nobody has labelled it: where do the labels come from?",
         None,
-        "; ".join(shown) + ". Each label is the word that stands next in the text itself.",
+        "; ".join(pair_texts) + ". Each label is the word that stands next in the text itself.",
         (
-            (1, f"{len(shown)} pairs, one less than words"),
+            (1, f"{len(pair_texts)} pairs, one less than words"),
             (1, "labels shifted by one: no label stands in its own feature"),
             (1, "the text is its own label"),
         ),
         {"words": words},
-        (
-            known("01.pairs", "not-shifted"),
-            known("01.pairs", "one-token"),
-            known("01.pairs", "last-pair-missing"),
-        ),
+        (known("01.pairs", "not-shifted"), known("01.pairs", "one-token"), known("01.pairs", "last-pair-missing")),
     )
 
 
-ask.statements(
-    Statement(
-        "fewer-than-plain",
-        "For short texts self-attention, projections counted, has fewer operations than a plain recurrent "
-        "layer of the same width.",
-        False,
-        "The plain layer has $4TD^2$; attention has $8TD^2$ for its projections alone.",
-    ),
-    Statement(
-        "far-gradient",
-        "In one layer of self-attention without positions, the gradient of the last output with respect to a "
-        "token is smaller, the farther away that token stands.",
-        False,
-        "Distance does not occur in the formula. Each token gets its share by its score, near or far.",
-    ),
-    Statement(
-        "order-of-outputs",
-        "In a layer of self-attention the last output can be computed before the first one.",
-        True,
-        "An output needs all tokens of the layer below, and no other output of its own layer.",
-    ),
+ask.false(
+    "fewer-than-plain",
+    "For short texts self-attention, projections counted, has fewer operations than a plain recurrent "
+    "layer of the same width.",
+    "The plain layer has $4TD^2$; attention has $8TD^2$ for its projections alone.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.false(
+    "far-gradient",
+    "In one layer of self-attention without positions, the gradient of the last output with respect to a "
+    "token is smaller, the farther away that token stands.",
+    "Distance does not occur in the formula. Each token gets its share by its score, near or far.",
+)
+ask.true(
+    "order-of-outputs",
+    "In a layer of self-attention the last output can be computed before the first one.",
+    "An output needs all tokens of the layer below, and no other output of its own layer.",
+)

@@ -5,22 +5,13 @@ import numpy as np
 from softlookup.reference.attention import softmax
 from softlookup.reference.backward import softmax_backward
 from softlookup_course.exam.notes import logs, tex
-from softlookup_course.exam.question import (
-    Chapter,
-    Drawn,
-    Statement,
-    different,
-    known,
-    mistake,
-    pick,
-)
+from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick
 
 ask = Chapter(4)
 
 
 @ask("scores", "matrix", points=3, minutes=5)
 def scores(rng: np.random.Generator) -> Drawn:
-    """Scaled scores of two queries and two keys of width four."""
     q, k = rng.integers(-2, 4, size=(2, 4)), rng.integers(-2, 4, size=(2, 4))
     raw = (q @ k.T).astype(float)
     return Drawn(
@@ -41,20 +32,19 @@ def scores(rng: np.random.Generator) -> Drawn:
 
 @ask("weights", "matrix", points=4, minutes=6)
 def weights(rng: np.random.Generator) -> Drawn:
-    """One query, one hidden key, weights and output."""
     powers = different(rng, [1, 2, 3, 4, 5, 6], 4)
     hidden = int(rng.integers(4))
     values = rng.integers(0, 9, size=(4, 2))
     row = np.log(powers)
-    seen = softmax(np.where(np.arange(4) == hidden, -np.inf, row))
+    row_weights = softmax(np.where(np.arange(4) == hidden, -np.inf, row))
     late = softmax(row) * (np.arange(4) != hidden)
-    place = ("first", "second", "third", "fourth")[hidden]
+    ordinal = ("first", "second", "third", "fourth")[hidden]
     return Drawn(
-        f"One query has the scaled scores ${logs(powers)}$ with four keys, and a mask hides the {place} key. The "
+        f"One query has the scaled scores ${logs(powers)}$ with four keys, and a mask hides the {ordinal} key. The "
         f"values are $${tex(values)}$$ Give the row of weights and the output.",
-        (seen, seen @ values),
-        f"The hidden score becomes $-\\infty$ before the softmax: weights ${tex(seen)}$, output "
-        f"${tex(seen @ values)}$.",
+        (row_weights, row_weights @ values),
+        f"The hidden score becomes $-\\infty$ before the softmax: weights ${tex(row_weights)}$, output "
+        f"${tex(row_weights @ values)}$.",
         ((1, "weight 0 for the hidden key"), (1, "the others divided by their own sum"), (2, "the mixture")),
         {"powers": powers, "hidden": hidden, "values": values},
         (
@@ -71,9 +61,8 @@ def weights(rng: np.random.Generator) -> Drawn:
 
 @ask("backward", "matrix", points=4, minutes=6)
 def backward(rng: np.random.Generator) -> Drawn:
-    """A gradient back through one row of a softmax."""
-    shares = np.array(pick(rng, (2, 1, 1), (1, 2, 1), (1, 1, 2), (4, 2, 2), (5, 2, 1), (1, 4, 3))).astype(float)
-    row = shares / shares.sum()
+    proportions = np.array(pick(rng, (2, 1, 1), (1, 2, 1), (1, 1, 2), (4, 2, 2), (5, 2, 1), (1, 4, 3))).astype(float)
+    row = proportions / proportions.sum()
     came = rng.integers(-3, 6, size=3)
     inner = float(row @ came)
     answer = softmax_backward(row[None], came[None])[0]
@@ -95,14 +84,13 @@ def backward(rng: np.random.Generator) -> Drawn:
 
 @ask("memory", "number", points=3, minutes=4)
 def memory(rng: np.random.Generator) -> Drawn:
-    """Bytes of the scores, and how they grow."""
     batch, tokens, size = pick(rng, 4, 8, 16), pick(rng, 512, 1024, 2048), pick(rng, 2, 4)
     mib = batch * tokens**2 * size / 2**20
-    kind = "float32" if size == 4 else "bfloat16"
+    dtype = "float32" if size == 4 else "bfloat16"
     factor = pick(rng, 3, 5)
     return Drawn(
         f"One head reads a batch of $B = {batch}$ sequences of $T = {tokens}$ tokens. (a) How many MiB "
-        f"($2^{{20}}$ bytes) do its scores take in {kind}? (b) All sequences become {factor} times as long: by which "
+        f"($2^{{20}}$ bytes) do its scores take in {dtype}? (b) All sequences become {factor} times as long: by which "
         "factor do the scores grow, and (c) by which do the queries?",
         (mib, factor**2, factor),
         f"(a) $B T^2$ numbers of {size} bytes: ${tex(mib)}$ MiB. (b) ${factor**2}$, the square. (c) ${factor}$.",
@@ -118,7 +106,6 @@ def memory(rng: np.random.Generator) -> Drawn:
 
 @ask("why-root", "explanation", points=4, minutes=6)
 def why_root(rng: np.random.Generator) -> Drawn:
-    """Why scores are divided by the root of the width, and by nothing else."""
     width = pick(rng, 16, 64, 100, 256)
     root = int(width**0.5)
     return Drawn(
@@ -139,29 +126,21 @@ def why_root(rng: np.random.Generator) -> Drawn:
     )
 
 
-ask.statements(
-    Statement(
-        "columns-sum",
-        "In the weights of a head, each column sums to 1.",
-        False,
-        "Each row does: a query shares out its attention. A column sums to how much its key is looked at "
-        "by all, anything from 0 to $T$.",
-    ),
-    Statement(
-        "large-equal-scores",
-        "Four scores are all 1000. Their weights are one quarter each.",
-        True,
-        "Only differences of scores matter, and these are 0. (Code that does not subtract the largest score "
-        "gives NaN: a fault of the code.)",
-    ),
-    Statement(
-        "zero-afterwards",
-        "Setting forbidden weights to 0 after the softmax gives the same output as hiding their scores before.",
-        False,
-        "The forbidden keys have taken their share of the sum already: the row sums to less than 1, and the "
-        "output still depends on their scores.",
-    ),
+ask.false(
+    "columns-sum",
+    "In the weights of a head, each column sums to 1.",
+    "Each row does: a query shares out its attention. A column sums to how much its key is looked at "
+    "by all, anything from 0 to $T$.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.true(
+    "large-equal-scores",
+    "Four scores are all 1000. Their weights are one quarter each.",
+    "Only differences of scores matter, and these are 0. (Code that does not subtract the largest score "
+    "gives NaN: a fault of the code.)",
+)
+ask.false(
+    "zero-afterwards",
+    "Setting forbidden weights to 0 after the softmax gives the same output as hiding their scores before.",
+    "The forbidden keys have taken their share of the sum already: the row sums to less than 1, and the "
+    "output still depends on their scores.",
+)

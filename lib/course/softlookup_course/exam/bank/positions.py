@@ -4,14 +4,13 @@ import numpy as np
 
 from softlookup.reference.positions import alibi_bias, alibi_slopes, angles
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, Statement, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
 
 ask = Chapter(6)
 
 
 @ask("angle", "number", points=3, minutes=4)
 def angle(rng: np.random.Generator) -> Drawn:
-    """Which angle a column of sinusoids has, and how long a row is."""
     position, column = int(rng.integers(2, 40)), int(rng.integers(2, 8))
     pair_angles = angles(np.array([position]), 8)[0]
     answer = float(pair_angles[column // 2])
@@ -35,37 +34,34 @@ def angle(rng: np.random.Generator) -> Drawn:
 
 @ask("alibi", "matrix", points=4, minutes=5)
 def alibi(rng: np.random.Generator) -> Drawn:
-    """The numbers that one head of ALiBi adds to its scores."""
     heads = pick(rng, 2, 4, 8)
     head, tokens = int(rng.integers(0, min(heads, 3))), 4
     slope = float(alibi_slopes(heads)[head])
     bias = alibi_bias(heads, tokens, tokens)[head]
     lower = np.where(np.isfinite(bias), bias, -np.inf)
-    seen = np.tril(np.ones((tokens, tokens), dtype=bool))
-    answer = np.where(seen, lower, 0.0)
-    shown = np.where(seen, lower, -np.inf)
+    visible = np.tril(np.ones((tokens, tokens), dtype=bool))
+    answer = np.where(visible, lower, 0.0)
+    table = np.where(visible, lower, -np.inf)
     distance = np.subtract.outer(np.arange(tokens), np.arange(tokens))
     first = 2.0 ** (-8 * head / heads)
     return Drawn(
         f"A layer with {heads} heads uses ALiBi under a causal mask. Give the slope of head {head} (heads count from "
-        f"0), "
-        f"and what is added to its scaled scores for {tokens} tokens: a row for each query; hidden places may stay "
+        f"0), and what is added to its scaled scores for {tokens} tokens: a row for each query; hidden places may stay "
         "empty.",
         (slope, answer),
-        f"Slope $2^{{-8 \\cdot {head + 1}/{heads}}} = {tex(slope)}$, times the distance, taken away: $${tex(shown)}$$",
+        f"Slope $2^{{-8 \\cdot {head + 1}/{heads}}} = {tex(slope)}$, times the distance, taken away: $${tex(table)}$$",
         ((2, "the slope, heads counted from 1 in the exponent"), (1, "by distance"), (1, "with a minus")),
         {"heads": heads, "one": head, "tokens": tokens},
         (
-            known("06.alibi", "rewarded", (slope, np.where(seen, slope * distance, 0.0))),
-            mistake((first, np.where(seen, -first * distance, 0.0)), "Heads are counted from 0 in the exponent."),
-            known("06.alibi", "one-too-far", (slope, np.where(seen, -slope * (distance + 1), 0.0))),
+            known("06.alibi", "rewarded", (slope, np.where(visible, slope * distance, 0.0))),
+            mistake((first, np.where(visible, -first * distance, 0.0)), "Heads are counted from 0 in the exponent."),
+            known("06.alibi", "one-too-far", (slope, np.where(visible, -slope * (distance + 1), 0.0))),
         ),
     )
 
 
 @ask("relative", "matrix", points=3, minutes=4)
 def relative(rng: np.random.Generator) -> Drawn:
-    """Which row of a clipped table of distances each pair uses."""
     tokens, clip = int(rng.integers(4, 6)), int(rng.integers(1, 3))
     steps = np.arange(tokens)[None, :] - np.arange(tokens)[:, None]
     answer = np.clip(steps, -clip, clip) + clip
@@ -88,7 +84,6 @@ def relative(rng: np.random.Generator) -> Drawn:
 
 @ask("turn", "matrix", points=4, minutes=5)
 def turn(rng: np.random.Generator) -> Drawn:
-    """Rotary positions in quarter turns, and a score that knows the distance alone."""
     q, k = rng.integers(-4, 6, size=2), rng.integers(-4, 6, size=2)
     at, back, moved = int(rng.integers(3, 8)), int(rng.integers(1, 4)), int(rng.integers(10, 50))
     quarter = np.array([[0, 1], [-1, 0]])  # row vectors: (a, b) -> (-b, a)
@@ -101,9 +96,8 @@ def turn(rng: np.random.Generator) -> Drawn:
         f"The query ${tex(q)}$ stands at place {at}, the key ${tex(k)}$ at place {at - back}. Give both turned vectors "
         f"and their dot product. What is the dot product if both words stand {moved} places later?",
         (turned_q, turned_k, score, score),
-        f"The query turns {at} quarters, to ${tex(turned_q)}$, the key {at - back}, to ${tex(turned_k)}$; the "
-        f"product is "
-        f"{score}. Later it is the same: it knows only the distance, {back}.",
+        f"The query turns {at} quarters, to ${tex(turned_q)}$, the key {at - back}, to ${tex(turned_k)}$; the product "
+        f"is {score}. Later it is the same: it knows only the distance, {back}.",
         ((1, "the query"), (1, "the key"), (1, "their product"), (1, "the same later")),
         {"q": q, "k": k, "at": at, "back": back, "moved": moved},
         (
@@ -117,7 +111,6 @@ def turn(rng: np.random.Generator) -> Drawn:
 
 @ask("order", "explanation", points=4, minutes=5)
 def order(rng: np.random.Generator) -> Drawn:
-    """What a layer without positions makes of shuffled words."""
     first, second = pick(rng, ("the dog bites the man", "the man bites the dog"), ("it is late", "is it late"))
     return Drawn(
         f"A layer of self-attention has neither positions nor a mask. What do the outputs for *{first}* and *{second}* "
@@ -125,35 +118,26 @@ def order(rng: np.random.Generator) -> Drawn:
         None,
         "The same words stand in another order, so the same rows come out in the other order (equal words have equal "
         "rows): the layer is permutation equivariant. The mean over the rows is the same for both: invariant. With a "
-        "causal mask "
-        "each word sees only what stands before it, which differs: outputs differ, so a mask tells a little about "
-        "order.",
+        "causal mask each word sees only what stands before it, which differs: outputs differ, so a mask tells a "
+        "little about order.",
         ((2, "the same rows, moved with their words"), (1, "the same mean"), (1, "a causal mask breaks it")),
         {"one": first},
         (mistake(None, "Says invariant for the table of outputs: that holds for their mean."),),
     )
 
 
-ask.statements(
-    Statement(
-        "rotary-both-late",
-        "If rotary positions turn queries and keys by one place too many, all scores are wrong.",
-        False,
-        "Both turn by the same angle more, and the score knows only the difference.",
-    ),
-    Statement(
-        "values-turned",
-        "A rotary layer turns queries and keys, and leaves the values as they are.",
-        True,
-        "The place is to act on who attends to whom. Turned values would mix places into what is said.",
-    ),
-    Statement(
-        "row-length",
-        "Rows of sinusoids become longer with the position.",
-        False,
-        "Each pair adds $\\sin^2 + \\cos^2 = 1$ to the square: every row has length $\\sqrt{D/2}$.",
-    ),
+ask.false(
+    "rotary-both-late",
+    "If rotary positions turn queries and keys by one place too many, all scores are wrong.",
+    "Both turn by the same angle more, and the score knows only the difference.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.true(
+    "values-turned",
+    "A rotary layer turns queries and keys, and leaves the values as they are.",
+    "The place is to act on who attends to whom. Turned values would mix places into what is said.",
+)
+ask.false(
+    "row-length",
+    "Rows of sinusoids become longer with the position.",
+    "Each pair adds $\\sin^2 + \\cos^2 = 1$ to the square: every row has length $\\sqrt{D/2}$.",
+)

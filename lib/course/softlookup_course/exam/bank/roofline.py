@@ -13,7 +13,7 @@ from softlookup.roofline import (
     ridge,
 )
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, Statement, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
 
 ask = Chapter(11)
 
@@ -26,7 +26,6 @@ def _machine(peak_tera: float, tera_bytes: float) -> Hardware:
 
 @ask("intensity", "number", points=3, minutes=4)
 def intensity(rng: np.random.Generator) -> Drawn:
-    """The intensity of an elementwise computation."""
     size = pick(rng, 2, 4)
     formula, reads, ops = pick(
         rng,
@@ -43,8 +42,7 @@ def intensity(rng: np.random.Generator) -> Drawn:
         "than $a$ and $b$ are arrays; each is read once). Give the arithmetic intensity in operations per byte.",
         step.intensity,
         f"{ops} operations; {reads} number{'s are' if reads > 1 else ' is'} read and one is written, {size} bytes "
-        f"each: "
-        f"${tex(step.intensity)}$ FLOP/B.",
+        f"each: ${tex(step.intensity)}$ FLOP/B.",
         ((1, "operations"), (1, "numbers read and written"), (1, "bytes, and the quotient")),
         {"formula": formula, "size": size},
         (
@@ -57,7 +55,6 @@ def intensity(rng: np.random.Generator) -> Drawn:
 
 @ask("attainable", "number", points=4, minutes=5)
 def attainable(rng: np.random.Generator) -> Drawn:
-    """The ridge, and what two computations can reach."""
     bandwidth, peak = pick(rng, 1, 2, 3, 4), pick(rng, 120, 240, 300, 360)
     machine = _machine(peak, bandwidth)
     low, high = pick(rng, 10, 20, 25), pick(rng, 400, 500)
@@ -69,8 +66,7 @@ def attainable(rng: np.random.Generator) -> Drawn:
         f"{reach[0] * 0.9:g} TFLOP/s. Is there much left to gain without fewer bytes?",
         (bend, *reach),
         f"(a) $P/\\beta = {tex(bend)}$ FLOP/B. (b) $\\beta I = {tex(reach[0])}$ TFLOP/s. (c) ${tex(reach[1])}$ "
-        f"TFLOP/s, the "
-        f"peak. (d) No: it reaches 90 % of what is attainable at its intensity, though only "
+        "TFLOP/s, the peak. (d) No: it reaches 90 % of what is attainable at its intensity, though only "
         f"{100 * 0.9 * reach[0] / peak:.3g} % of the peak.",
         ((1, "(a)"), (1, "(b), with units"), (1, "(c)"), (1, "(d), against what is attainable")),
         {"bandwidth": bandwidth, "peak": peak, "low": low, "high": high},
@@ -84,7 +80,6 @@ def attainable(rng: np.random.Generator) -> Drawn:
 
 @ask("time", "number", points=4, minutes=5)
 def least_time(rng: np.random.Generator) -> Drawn:
-    """The least time of one computation, and what holds it up."""
     bandwidth, peak = pick(rng, 1, 2, 4), pick(rng, 100, 200, 400)
     machine = _machine(peak, bandwidth)
     flops, data = pick(rng, 2, 4, 6, 8, 20) * 1e11, pick(rng, 2, 4, 8, 12) * 1e9
@@ -98,13 +93,11 @@ def least_time(rng: np.random.Generator) -> Drawn:
     return Drawn(
         f"On a machine with {peak} TFLOP/s and {bandwidth} TB/s a kernel does {flops / 1e9:g} GFLOP and moves "
         f"{data / 1e9:g} GB. Give the least time in milliseconds, and what holds it up. What would twice the peak "
-        f"change, "
-        "and what half of the bytes?",
+        "change, and what half of the bytes?",
         (round(value, 9), bound),
         f"Operations take ${tex(ms[0])}$ ms, bytes ${tex(ms[1])}$ ms; both go on at once, so ${tex(value)}$ ms, held "
-        f"up by {bound}. Twice the peak: ${tex(max(ms[0] / 2, ms[1]))}$ ms. "
-        f"Half the bytes: ${tex(max(ms[0], ms[1] / 2))}$ "
-        f"ms.",
+        f"up by {bound}. Twice the peak: ${tex(max(ms[0] / 2, ms[1]))}$ ms. Half the bytes: "
+        f"${tex(max(ms[0], ms[1] / 2))}$ ms.",
         ((2, "both times, with their prefixes"), (1, "the longer, and its name"), (1, "both changes")),
         {"bandwidth": bandwidth, "peak": peak, "flops": flops, "data": data},
         (
@@ -116,7 +109,6 @@ def least_time(rng: np.random.Generator) -> Drawn:
 
 @ask("fuse", "number", points=3, minutes=4)
 def fuse(rng: np.random.Generator) -> Drawn:
-    """Bytes of three passes, and of one."""
     size = pick(rng, 2, 4)
     steps, arrays = pick(
         rng,
@@ -134,8 +126,7 @@ def fuse(rng: np.random.Generator) -> Drawn:
         "By which factor does the number of operations change?",
         (apart, fused, 1),
         f"(a) {reads} numbers are read and 3 written: {apart} bytes. (b) {arrays} read, one written: {fused} bytes. "
-        f"(c) "
-        "Not at all, a factor of 1: fusing saves bytes.",
+        "(c) Not at all, a factor of 1: fusing saves bytes.",
         ((1, "(a)"), (1, "(b): what lies in between is neither written nor read"), (1, "(c)")),
         {"steps": steps, "size": size},
         (
@@ -148,21 +139,17 @@ def fuse(rng: np.random.Generator) -> Drawn:
 
 @ask("roof", "sketch", points=4, minutes=6)
 def roof(rng: np.random.Generator) -> Drawn:
-    """A roof to be drawn, with three computations under it."""
     bandwidth, peak = pick(rng, 1, 2, 4), pick(rng, 100, 200, 400)
     bend = ridge(_machine(peak, bandwidth), "bfloat16")
     points = (("an addition of float32", 1 / 12), ("a vector times a large matrix", 1.0), ("a large product", 1000.0))
     reach = [attainable_flops_per_s(_machine(peak, bandwidth), i, "bfloat16") / 1e12 for _, i in points]
     return Drawn(
-        f"Sketch the roof of a machine with {peak} TFLOP/s and {bandwidth} TB/s, with logarithmic axes. Name the "
-        f"axes, and "
-        "mark the ridge and three computations: an addition of two arrays of float32 (one operation, three numbers "
-        "moved), "
-        "a vector times a large matrix in half precision, and a product with 1000 FLOP/B.",
+        f"Sketch the roof of a machine with {peak} TFLOP/s and {bandwidth} TB/s, with logarithmic axes. Name the axes, "
+        "and mark the ridge and three computations: an addition of two arrays of float32 (one operation, three numbers "
+        "moved), a vector times a large matrix in half precision, and a product with 1000 FLOP/B.",
         None,
         f"Across: intensity in FLOP/B; up: FLOP/s. A line of slope 1 that bends at ${tex(bend)}$ FLOP/B into a level "
-        f"of {peak} "
-        f"TFLOP/s. The computations lie at $\\tfrac{{1}}{{12}}$, about 1 and 1000 FLOP/B, on the roof at "
+        f"of {peak} TFLOP/s. The computations lie at $\\tfrac{{1}}{{12}}$, about 1 and 1000 FLOP/B, on the roof at "
         + ", ".join(f"{r:.3g}" for r in reach)
         + " TFLOP/s.",
         (
@@ -181,7 +168,6 @@ def roof(rng: np.random.Generator) -> Drawn:
 
 @ask("product", "number", points=3, minutes=4)
 def rows(rng: np.random.Generator) -> Drawn:
-    """Intensity of a product, and what more rows give."""
     side, tokens = pick(rng, 64, 128, 256), pick(rng, 16, 32)
     if tokens == side:
         return rows(rng)
@@ -189,8 +175,7 @@ def rows(rng: np.random.Generator) -> Drawn:
     answer = matmul.intensity
     return Drawn(
         f"{tokens} rows of half precision meet a matrix of {side} × {side}. Give operations, bytes and the intensity "
-        f"as a "
-        "fraction. Which value does the intensity approach for very many rows?",
+        "as a fraction. Which value does the intensity approach for very many rows?",
         (matmul.flops, matmul.bytes, answer, side / 2),
         f"$2 \\cdot {tokens} \\cdot {side}^2 = {tex(matmul.flops)}$ operations; ${tex(matmul.elements)}$ numbers, "
         f"${tex(matmul.bytes)}$ bytes; ${tex(answer)}$ FLOP/B. From $1/I = 1/T + 1/D + 1/F$, for many rows "
@@ -205,26 +190,18 @@ def rows(rng: np.random.Generator) -> Drawn:
     )
 
 
-ask.statements(
-    Statement(
-        "double-rows",
-        "A few rows meet a large matrix, far below the ridge. By the roofline, twice as many rows take twice the time.",
-        False,
-        "The model counts one fetch of the matrix for all rows, and that is what takes the time: nearly the same time.",
-    ),
-    Statement(
-        "sparse-star",
-        "A peak marked *with sparsity* on a data sheet is twice what a dense product can reach.",
-        True,
-        "It holds where half of a weight matrix is zeros in the 2:4 pattern; dense is half of it.",
-    ),
-    Statement(
-        "low-share",
-        "A kernel that reaches 1 % of the peak can always be made much quicker.",
-        False,
-        "Left of the ridge what counts is bandwidth times intensity; it may be at that limit already.",
-    ),
+ask.false(
+    "double-rows",
+    "A few rows meet a large matrix, far below the ridge. By the roofline, twice as many rows take twice the time.",
+    "The model counts one fetch of the matrix for all rows, and that is what takes the time: nearly the same time.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.true(
+    "sparse-star",
+    "A peak marked *with sparsity* on a data sheet is twice what a dense product can reach.",
+    "It holds where half of a weight matrix is zeros in the 2:4 pattern; dense is half of it.",
+)
+ask.false(
+    "low-share",
+    "A kernel that reaches 1 % of the peak can always be made much quicker.",
+    "Left of the ridge what counts is bandwidth times intensity; it may be at that limit already.",
+)

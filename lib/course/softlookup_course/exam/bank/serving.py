@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, Statement, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
 
 ask = Chapter(16)
 
@@ -16,7 +16,6 @@ def _given_out(wants: list[int], budget: int) -> list[int]:
 
 @ask("latency", "number", points=3, minutes=4)
 def latency(rng: np.random.Generator) -> Drawn:
-    """Time to first token, and percentiles of the waits between tokens."""
     waits = rng.choice(np.arange(20, 90), size=6, replace=False)
     arrival, first = int(rng.integers(1, 9)) * 100, int(rng.integers(3, 9)) * 100
     times = arrival + first + np.concatenate([[0], np.cumsum(waits)])
@@ -42,7 +41,6 @@ def latency(rng: np.random.Generator) -> Drawn:
 
 @ask("admit", "number", points=4, minutes=6)
 def admit(rng: np.random.Generator) -> Drawn:
-    """Blocks of a cache, and how many requests fit."""
     layers, kv_heads, width = pick(rng, 10, 20, 40), pick(rng, 2, 4, 8), pick(rng, 50, 100)
     heads, size = 4 * kv_heads, pick(rng, 10, 20)
     prompt, new = (int(n) for n in rng.integers(11, 40, 2) * 10 + rng.integers(1, 10, 2))
@@ -81,23 +79,27 @@ def admit(rng: np.random.Generator) -> Drawn:
 
 @ask("schedule", "matrix", points=4, minutes=5)
 def schedule(rng: np.random.Generator) -> Drawn:
-    """How many tokens each request computes in a step with a budget."""
-    decoding, left, first, second = 2, int(rng.integers(5, 30)), int(rng.integers(20, 60)), int(rng.integers(40, 90))
-    budget = decoding + left + first + int(rng.integers(5, 30))
-    wants = [1, 1, left, first, second]
+    decoding, prefilling, first, second = (
+        2,
+        int(rng.integers(5, 30)),
+        int(rng.integers(20, 60)),
+        int(rng.integers(40, 90)),
+    )
+    budget = decoding + prefilling + first + int(rng.integers(5, 30))
+    wants = [1, 1, prefilling, first, second]
     answer = np.array(_given_out(wants, budget))
-    late = _given_out([left, first, second, 1, 1], budget)
-    short = _given_out([1, 1, left, min(first, second), max(first, second)], budget)
+    late = _given_out([prefilling, first, second, 1, 1], budget)
+    short = _given_out([1, 1, prefilling, min(first, second), max(first, second)], budget)
     return Drawn(
         f"A step of continuous batching may compute {budget} tokens. Two requests are decoding; of a third, "
-        f"{left} tokens of the prompt are not computed yet. Two more wait, with prompts of {first} and {second} "
+        f"{prefilling} tokens of the prompt are not computed yet. Two more wait, with prompts of {first} and {second} "
         "tokens, and there are places enough. Decoding comes first, then prefill in chunks, in the order of arrival. "
         "How many tokens does each of the five compute, in this order?",
         answer,
-        f"The decoding ones compute one token each, which leaves {budget - 2}. The running prefill takes {left}, the "
-        f"first waiting one {first}; for the last {int(answer[4])} of {second} are left: ${tex(answer)}$.",
+        f"The decoding ones compute one token each, which leaves {budget - 2}. The running prefill takes {prefilling}, "
+        f"the first waiting one {first}; for the last {int(answer[4])} of {second} are left: ${tex(answer)}$.",
         ((1, "one token for each that decodes"), (1, "the running prefill goes on"), (2, "the last chunk is cut")),
-        {"budget": budget, "left": left, "first": first, "second": second},
+        {"budget": budget, "left": prefilling, "first": first, "second": second},
         (
             known("16.schedule", "prefill-first", np.array([*late[3:], *late[:3]])),
             known("16.schedule", "budget-exceeded", np.array(wants)),
@@ -113,7 +115,6 @@ def schedule(rng: np.random.Generator) -> Drawn:
 
 @ask("draft", "number", points=4, minutes=5)
 def draft(rng: np.random.Generator) -> Drawn:
-    """What a draft gains."""
     half, k = pick(rng, 0.5, 0.8, 0.6), int(pick(rng, 2, 3))
     cost = pick(rng, 0.1, 0.2, 0.25)
     tokens = float(sum(half**i for i in range(k + 1)))
@@ -139,20 +140,19 @@ def draft(rng: np.random.Generator) -> Drawn:
 
 @ask("money", "number", points=3, minutes=4)
 def money(rng: np.random.Generator) -> Drawn:
-    """What a million tokens cost."""
-    price, rate, share = pick(rng, 1.8, 3.6, 7.2), pick(rng, 1000, 2000, 4000), pick(rng, 0.25, 0.4, 0.5)
-    busy, value = price / 3600 / rate * 1e6, price / 3600 / (rate * share) * 1e6
+    price, rate, utilisation = pick(rng, 1.8, 3.6, 7.2), pick(rng, 1000, 2000, 4000), pick(rng, 0.25, 0.4, 0.5)
+    busy, value = price / 3600 / rate * 1e6, price / 3600 / (rate * utilisation) * 1e6
     return Drawn(
         f"A machine costs {price:g} euros an hour and writes {rate} tokens a second while it is busy, which it is "
-        f"{100 * share:g} % of the time. What does a million tokens cost in euros?",
+        f"{100 * utilisation:g} % of the time. What does a million tokens cost in euros?",
         value,
-        f"In an hour it writes $3600 \\cdot {rate} \\cdot {share:g} = {tex(3600 * rate * share)}$ tokens for {price:g} "
-        f"euros; a million cost ${tex(value)}$.",
+        f"In an hour it writes $3600 \\cdot {rate} \\cdot {utilisation:g} = {tex(3600 * rate * utilisation)}$ tokens "
+        f"for {price:g} euros; a million cost ${tex(value)}$.",
         ((1, "an hour has 3600 seconds"), (1, "divided by the utilisation"), (1, "the cost of a million")),
-        {"price": price, "rate": rate, "share": share},
+        {"price": price, "rate": rate, "share": utilisation},
         (
             known("16.cost", "utilisation-forgotten", busy),
-            known("16.cost", "utilisation-multiplied", busy * share),
+            known("16.cost", "utilisation-multiplied", busy * utilisation),
             known("16.cost", "minutes-for-seconds", 60 * value),
             mistake(value / 1000, "this is the cost of a thousand tokens"),
         ),
@@ -161,7 +161,6 @@ def money(rng: np.random.Generator) -> Drawn:
 
 @ask("masked", "number", points=3, minutes=4)
 def masked(rng: np.random.Generator) -> Drawn:
-    """What a mask makes of the probabilities of whole texts."""
     go, home, here = pick(rng, 0.6, 0.7, 0.8), pick(rng, 0.1, 0.2), pick(rng, 0.5, 0.9)
     fits = (go * home, (1 - go) * here)
     value = (fits[1] / sum(fits), 1 - go)
@@ -190,7 +189,6 @@ def masked(rng: np.random.Generator) -> Drawn:
 
 @ask("overload", "explanation", points=4, minutes=5)
 def overload(rng: np.random.Generator) -> Drawn:
-    """Why a long prompt stops others, and what a chunk changes."""
     return Drawn(
         "While a server writes for twenty readers, a prompt of 50,000 tokens arrives. Without chunked prefill all of "
         "them see their text stand still. Say why, what chunked prefill changes for the readers and for the new "
@@ -210,35 +208,25 @@ def overload(rng: np.random.Generator) -> Drawn:
     )
 
 
-ask.statements(
-    Statement(
-        "batch-for-ever",
-        "If each sequence's cache takes longer to read than its token takes to compute, no batch is large "
-        "enough for a decoding step to be limited by operations.",
-        True,
-        "Both times grow with the batch, and reading grows faster and begins above 0.",
-    ),
-    Statement(
-        "mean-of-waits",
-        "If the mean time between tokens is 30 milliseconds, half of the waits are at most 30 milliseconds.",
-        False,
-        "That is the median. A few long waits raise the mean, or many waits lie just above it and a few far below.",
-    ),
-    Statement(
-        "block-anywhere",
-        "Two prompts that agree in tokens 17 to 32 can share the block that holds these tokens, whatever "
-        "stands before.",
-        False,
-        "Keys and values depend on all tokens before, so everything up to the block's end has to agree.",
-    ),
-    Statement(
-        "every-draft-pays",
-        "If every drafted token is accepted and drafting a token takes less time than a step of the large "
-        "model, each token more in a draft makes a round faster for each token.",
-        True,
-        "$(k + 1) / (k c + 1)$ grows with $k$ if $c < 1$.",
-    ),
+ask.true(
+    "batch-for-ever",
+    "If each sequence's cache takes longer to read than its token takes to compute, no batch is large "
+    "enough for a decoding step to be limited by operations.",
+    "Both times grow with the batch, and reading grows faster and begins above 0.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.false(
+    "mean-of-waits",
+    "If the mean time between tokens is 30 milliseconds, half of the waits are at most 30 milliseconds.",
+    "That is the median. A few long waits raise the mean, or many waits lie just above it and a few far below.",
+)
+ask.false(
+    "block-anywhere",
+    "Two prompts that agree in tokens 17 to 32 can share the block that holds these tokens, whatever stands before.",
+    "Keys and values depend on all tokens before, so everything up to the block's end has to agree.",
+)
+ask.true(
+    "every-draft-pays",
+    "If every drafted token is accepted and drafting a token takes less time than a step of the large "
+    "model, each token more in a draft makes a round faster for each token.",
+    "$(k + 1) / (k c + 1)$ grows with $k$ if $c < 1$.",
+)

@@ -6,14 +6,13 @@ import numpy as np
 
 from softlookup.reference.lookup import cosine_similarity, lookup_weights
 from softlookup_course.exam.notes import logs, tex
-from softlookup_course.exam.question import Chapter, Drawn, Statement, different, known, pick
+from softlookup_course.exam.question import Chapter, Drawn, different, known, pick
 
 ask = Chapter(2)
 
 
 @ask("mix", "matrix", points=4, minutes=6)
 def mix(rng: np.random.Generator) -> Drawn:
-    """Weights of three keys, and the mixture of their values."""
     powers = different(rng, [1, 2, 3, 4, 5], 3)
     values = rng.integers(-4, 9, size=(3, 2))
     weights = lookup_weights(np.log(powers))
@@ -25,11 +24,7 @@ def mix(rng: np.random.Generator) -> Drawn:
         (weights, answer),
         f"The powers of $e$ are {', '.join(map(str, powers))}, their sum is {sum(powers)}: weights ${tex(weights)}$. "
         f"The answer is the mean of the values by these weights, ${tex(answer)}$.",
-        (
-            (1, "powers of e"),
-            (1, "divided by their sum"),
-            (2, "the mixture of whole values, or with the own weights"),
-        ),
+        ((1, "powers of e"), (1, "divided by their sum"), (2, "the mixture of whole values, or with the own weights")),
         {"powers": powers, "values": values},
         (
             known("02.lookup", "hard-argmax", (np.eye(3)[int(np.argmax(powers))], values[int(np.argmax(powers))])),
@@ -41,18 +36,17 @@ def mix(rng: np.random.Generator) -> Drawn:
 
 @ask("temperature", "matrix", points=3, minutes=4)
 def temperature(rng: np.random.Generator) -> Drawn:
-    """Weights at half the temperature, from weights at 1."""
     roots = different(rng, [1, 2, 3], 3)
     powers = [root**2 for root in roots]
     tau = pick(rng, 0.5, 2.0)
     weights = lookup_weights(np.log(powers), tau)
     other = lookup_weights(np.log(powers), 1 / tau)
     plain = lookup_weights(np.log(powers))
-    word = "half of it" if tau == 0.5 else "twice as high"
+    comparison = "half of it" if tau == 0.5 else "twice as high"
     changed = "squared" if tau == 0.5 else "replaced by its root"
     return Drawn(
         f"At temperature 1 a soft lookup has weights in the proportion ${' : '.join(map(str, powers))}$. "
-        f"Which weights has it at a temperature that is {word}?",
+        f"Which weights has it at a temperature that is {comparison}?",
         weights,
         rf"Scores are divided by $\tau$, so each power of $e$ is {changed}: "
         f"${' : '.join(tex(p ** (1 / tau)) for p in powers)}$, and after division by the sum ${tex(weights)}$.",
@@ -64,7 +58,6 @@ def temperature(rng: np.random.Generator) -> Drawn:
 
 @ask("cosine", "number", points=3, minutes=4)
 def cosine(rng: np.random.Generator) -> Drawn:
-    """A cosine and a dot product that do not agree on the best key."""
     sides = ((3, 4), (4, 3), (5, 12), (12, 5), (8, 15))
     q, a, b = (np.array(sides[i]) for i in different(rng, range(5), 3))
     scale = pick(rng, 2, 3)
@@ -89,7 +82,6 @@ def cosine(rng: np.random.Generator) -> Drawn:
 
 @ask("lead", "number", points=4, minutes=6)
 def lead(rng: np.random.Generator) -> Drawn:
-    """How clear a lead a share of the weight takes."""
     others, odds, tau = pick(rng, 5, 7, 10, 20), pick(rng, 2, 3, 4), pick(rng, 2, 3)
     answer = tau * log(odds * others)
     return Drawn(
@@ -112,44 +104,34 @@ def lead(rng: np.random.Generator) -> Drawn:
     )
 
 
-ask.statements(
-    Statement(
-        "raise-all",
-        "If 10 is added to all scores of a query, its weights become sharper.",
-        False,
-        "The factor $e^{10/\\tau}$ stands in every power and in their sum, and cancels: the weights stay.",
-    ),
-    Statement(
-        "exchange-pairs",
-        "If two keys are exchanged, and their two values with them, no answer changes.",
-        True,
-        "Two columns of weights change places, and two rows of values with them: the sum is the same.",
-    ),
-    Statement(
-        "tie-goes-to-first",
-        "Two keys tie for the best score. As the temperature goes to 0, the first of them gets all of the weight.",
-        False,
-        "The two have equal weights at every temperature, so each goes to one half. Only an argmax takes the first.",
-    ),
+ask.false(
+    "raise-all",
+    "If 10 is added to all scores of a query, its weights become sharper.",
+    "The factor $e^{10/\\tau}$ stands in every power and in their sum, and cancels: the weights stay.",
+)
+ask.true(
+    "exchange-pairs",
+    "If two keys are exchanged, and their two values with them, no answer changes.",
+    "Two columns of weights change places, and two rows of values with them: the sum is the same.",
+)
+ask.false(
+    "tie-goes-to-first",
+    "Two keys tie for the best score. As the temperature goes to 0, the first of them gets all of the weight.",
+    "The two have equal weights at every temperature, so each goes to one half. Only an argmax takes the first.",
 )
 
 
 @ask("fits", "explanation", points=3, minutes=4)
 def fits(rng: np.random.Generator) -> Drawn:
-    """A soft lookup always answers."""
     shop = pick(rng, "tools, and somebody asks for *milk*", "fruit, and somebody asks for *a hammer*")
     return Drawn(
         f"A soft lookup over a store of prices knows {shop}. What does it answer? Compare with a Python dictionary, "
         "and say whether the weights show that no key fitted.",
         None,
         "It answers with a mean of the prices, since weights sum to 1 whatever the scores are; the dictionary raises a "
-        "`KeyError`, or returns a value for what is missing. The weights alone do not show it: adding the same "
-        "number to all scores "
-        "changes no weight, so bad scores and good ones can give the same row. Nearly equal weights are a hint, no "
-        "proof.",
+        "`KeyError`, or returns a value for what is missing. The weights alone do not show it: adding the same number "
+        "to all scores changes no weight, so bad scores and good ones can give the same row. Nearly equal weights are "
+        "a hint, no proof.",
         ((1, "a mean of all values comes back"), (1, "a dictionary says that the key is missing"), (1, "not visible")),
         {"shop": shop},
     )
-
-
-QUESTIONS = tuple(ask.questions)

@@ -8,7 +8,7 @@ import numpy as np
 from softlookup.reference.embeddings import one_hot
 from softlookup.text.bpe_training import PairCounts, merge_pair
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, Statement, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
 
 ask = Chapter(3)
 
@@ -21,13 +21,12 @@ def _commonest(words: list[str], counts: list[int]) -> tuple[str, int, bool]:
     commonest = pairs.commonest()
     assert commonest is not None
     following = pairs.commonest()
-    (left, right), times = commonest
-    return letters[left] + letters[right], times, following is not None and following[1] == times
+    (first, second), times = commonest
+    return letters[first] + letters[second], times, following is not None and following[1] == times
 
 
 @ask("merge", "text", points=3, minutes=5)
 def merge(rng: np.random.Generator) -> Drawn:
-    """The first merge of a small corpus."""
     tied = True
     while tied:
         words = [str(word) for word in rng.choice(_WORDS, size=3, replace=False)]
@@ -35,7 +34,7 @@ def merge(rng: np.random.Generator) -> Drawn:
         pair, times, tied = _commonest(words, counts)
     once: Counter[str] = Counter()
     for word, n in zip(words, counts, strict=True):
-        once.update(dict.fromkeys({a + b for a, b in pairwise(word)}, n))
+        once.update(dict.fromkeys((a + b for a, b in pairwise(word)), n))
     unweighted = Counter(a + b for word in words for a, b in pairwise(word))
     table = "\n".join(f"| {word} | {n} |" for word, n in zip(words, counts, strict=True))
     return Drawn(
@@ -56,7 +55,6 @@ def merge(rng: np.random.Generator) -> Drawn:
 
 @ask("cut", "text", points=3, minutes=4)
 def cut(rng: np.random.Generator) -> Drawn:
-    """A new word, cut by learned merges."""
     merges, word = pick(
         rng,
         ((("l", "o"), ("o", "w"), ("lo", "w"), ("e", "r")), "flower"),
@@ -65,50 +63,45 @@ def cut(rng: np.random.Generator) -> Drawn:
         ((("a", "t"), ("t", "h"), ("at", "h"), ("p", "at")), "paths"),
         ((("t", "h"), ("h", "e"), ("th", "e"), ("e", "r")), "other"),
     )
-    pieces = list(word)
+    tokens = list(word)
     for pair in merges:
-        pieces = merge_pair(pieces, pair, "".join(pair))
+        tokens = merge_pair(tokens, pair, "".join(pair))
     later = list(word)
     for pair in reversed(merges):
         later = merge_pair(later, pair, "".join(pair))
     learned = ", ".join(f"{a} + {b}" for a, b in merges)
     return Drawn(
         f"A byte-pair tokenizer has learned these merges, in this order: {learned}. How does it cut *{word}*?",
-        tuple(pieces),
-        f"**{' '.join(pieces)}**. The merge that was learned first goes first, wherever its pair stands; later merges "
+        tuple(tokens),
+        f"**{' '.join(tokens)}**. The merge that was learned first goes first, wherever its pair stands; later merges "
         "find what is left.",
         ((2, "earliest merge first"), (1, "carried on to the end")),
         {"merges": merges, "word": word},
-        (
-            known("03.encode", "latest-first", tuple(later)),
-            known("03.encode", "one-merge"),
-        ),
+        (known("03.encode", "latest-first", tuple(later)), known("03.encode", "one-merge")),
     )
 
 
 @ask("padding", "number", points=3, minutes=4)
 def padding(rng: np.random.Generator) -> Drawn:
-    """How much of a batch is padding, and how much of the scores it wastes."""
     lengths = [int(n) for n in rng.choice(np.arange(2, 11), size=4, replace=False)]
     longest = max(lengths)
-    share = 1 - sum(lengths) / (4 * longest)
+    fraction = 1 - sum(lengths) / (4 * longest)
     squares = 1 - sum(n * n for n in lengths) / (4 * longest**2)
     return Drawn(
         f"Four sentences of {', '.join(map(str, lengths[:3]))} and {lengths[3]} tokens are put into one batch. (a) "
         "Which shape have the ids? (b) What share of them is padding? (c) What share of the scores of one head has "
         "padding as query or as key?",
-        ((4, longest), share, squares),
-        f"(a) $(B, T) = (4, {longest})$. (b) ${tex(share)}$: {4 * longest - sum(lengths)} of {4 * longest} places. "
+        ((4, longest), fraction, squares),
+        f"(a) $(B, T) = (4, {longest})$. (b) ${tex(fraction)}$: {4 * longest - sum(lengths)} of {4 * longest} places. "
         f"(c) ${tex(squares)}$: of $4 \\cdot {longest}^2$ scores only {sum(n * n for n in lengths)} are between words.",
         ((1, "(a)"), (1, "(b)"), (1, "(c), squares of the lengths")),
         {"lengths": lengths},
-        (mistake(((4, longest), share, share), "The share of places is taken for the share of pairs in (c)."),),
+        (mistake(((4, longest), fraction, fraction), "The share of places is taken for the share of pairs in (c)."),),
     )
 
 
 @ask("gradient", "matrix", points=4, minutes=5)
 def gradient(rng: np.random.Generator) -> Drawn:
-    """The gradient of an embedding table."""
     size = 5
     repeated = int(rng.integers(size))
     others = [int(i) for i in rng.permutation([i for i in range(size) if i != repeated])[:2]]
@@ -132,7 +125,6 @@ def gradient(rng: np.random.Generator) -> Drawn:
 
 @ask("table", "number", points=3, minutes=4)
 def table(rng: np.random.Generator) -> Drawn:
-    """Parameters and bytes of the embedding table, tied and not."""
     words, width = pick(rng, 10_000, 20_000, 30_000, 50_000), pick(rng, 100, 200, 300, 500)
     tied, apart = words * width, 2 * words * width
     return Drawn(
@@ -151,26 +143,18 @@ def table(rng: np.random.Generator) -> Drawn:
     )
 
 
-ask.statements(
-    Statement(
-        "zero-padding",
-        "If the embedding of `<pad>` is all zeros and stays so, attention needs no mask for padding.",
-        False,
-        "A key of zeros has the score 0, and $e^0 = 1$ takes a share of every row. Besides, positions are added.",
-    ),
-    Statement(
-        "untouched-rows",
-        "The table is not tied. In one step of plain gradient descent only the rows of tokens in the batch change.",
-        True,
-        "The gradient of a row that was not looked up is zero, and plain descent moves by the gradient alone.",
-    ),
-    Statement(
-        "tokenizer-one-hot",
-        "A tokenizer hands over a one-hot vector for each token.",
-        False,
-        "It hands over ids. The one-hot row is a way to write the lookup as a product, which a model may do.",
-    ),
+ask.false(
+    "zero-padding",
+    "If the embedding of `<pad>` is all zeros and stays so, attention needs no mask for padding.",
+    "A key of zeros has the score 0, and $e^0 = 1$ takes a share of every row. Besides, positions are added.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.true(
+    "untouched-rows",
+    "The table is not tied. In one step of plain gradient descent only the rows of tokens in the batch change.",
+    "The gradient of a row that was not looked up is zero, and plain descent moves by the gradient alone.",
+)
+ask.false(
+    "tokenizer-one-hot",
+    "A tokenizer hands over a one-hot vector for each token.",
+    "It hands over ids. The one-hot row is a way to write the lookup as a product, which a model may do.",
+)

@@ -9,14 +9,13 @@ from softlookup.model.whole.objectives import cross_entropy, label_smoothing, pe
 from softlookup.model.whole.schedules import noam
 from softlookup.roofline.memory import RECIPES, state_bytes
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, Statement, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
 
 ask = Chapter(9)
 
 
 @ask("perplexity", "number", points=4, minutes=5)
 def loss(rng: np.random.Generator) -> Drawn:
-    """Loss and perplexity of a short batch with padding."""
     powers = rng.integers(1, 6, size=4)
     if powers.sum() % 4 or len(set(powers)) < 2:
         return loss(rng)
@@ -28,11 +27,11 @@ def loss(rng: np.random.Generator) -> Drawn:
     nats = float(cross_entropy(logits, labels, pad_id=0))
     bits = nats / log(2)
     wrong = (powers.sum() + padded * pads) / 6
-    shown = ", ".join(f"\\tfrac{{1}}{{{2**n}}}" for n in powers)
+    probabilities = ", ".join(f"\\tfrac{{1}}{{{2**n}}}" for n in powers)
     return Drawn(
         f"A batch holds four words and {pads} places of padding. The model gave the right words the probabilities "
-        f"${shown}$, and `<pad>` at its places $\\tfrac{{1}}{{{2**padded}}}$. Give the mean loss as a multiple of "
-        "$\\ln 2$, and the perplexity.",
+        f"${probabilities}$, and `<pad>` at its places $\\tfrac{{1}}{{{2**padded}}}$. Give the mean loss as a multiple "
+        "of $\\ln 2$, and the perplexity.",
         (bits, perplexity(nats)),
         f"Padding does not count: $({' + '.join(map(str, powers))}) / 4 = {tex(bits)}$, so the loss is "
         f"${tex(bits)} \\ln 2$, and the perplexity $2^{{{tex(bits)}}} = {tex(perplexity(nats))}$.",
@@ -50,14 +49,12 @@ def loss(rng: np.random.Generator) -> Drawn:
 
 @ask("warm-up", "number", points=3, minutes=4)
 def warmup(rng: np.random.Generator) -> Drawn:
-    """The rate of the paper at two steps, against its peak."""
     warm, early, late = pick(rng, 1000, 2000, 4000, 8000), pick(rng, 4, 5, 10), pick(rng, 2, 3, 4, 5)
     peak = noam(warm, 512, warmup=warm)
     value = (noam(warm // early, 512, warmup=warm) / peak, noam(warm * late**2, 512, warmup=warm) / peak)
     return Drawn(
         f"A model is trained with the learning rate of the Transformer paper and a warm-up of {warm} steps. Which "
-        f"share "
-        f"of its highest value has the rate at step {warm // early}, and which at step {warm * late**2}?",
+        f"share of its highest value has the rate at step {warm // early}, and which at step {warm * late**2}?",
         value,
         f"It rises in a line: ${tex(value[0])}$. Behind step {warm} it falls with the root of the step: "
         f"$\\sqrt{{{warm}/{warm * late**2}}} = {tex(value[1])}$.",
@@ -73,7 +70,6 @@ def warmup(rng: np.random.Generator) -> Drawn:
 
 @ask("clip", "matrix", points=3, minutes=4)
 def clip(rng: np.random.Generator) -> Drawn:
-    """Two gradients and one bound."""
     a, b, norm = pick(rng, (3, 4, 5), (6, 8, 10), (5, 12, 13), (8, 6, 10), (9, 12, 15))
     bound = pick(rng, 1, 2)
     first, second = pick(rng, (a, 0), (0, a), (-a, 0)), pick(rng, (0, b), (b, 0), (0, -b))
@@ -84,8 +80,7 @@ def clip(rng: np.random.Generator) -> Drawn:
         f"common norm at {bound}. Give the factor and both clipped gradients.",
         value,
         f"The common norm is $\\sqrt{{{a}^2 + {b}^2}} = {norm}$, the factor ${tex(bound / norm)}$: ${tex(value[1])}$ "
-        f"and "
-        f"${tex(value[2])}$. The direction stays.",
+        f"and ${tex(value[2])}$. The direction stays.",
         ((2, "one norm of everything"), (1, "both multiplied by the same factor")),
         {"one": first, "other": second, "bound": bound},
         (
@@ -99,7 +94,6 @@ def clip(rng: np.random.Generator) -> Drawn:
 
 @ask("smoothing", "matrix", points=3, minutes=4)
 def smoothing(rng: np.random.Generator) -> Drawn:
-    """The distribution that a smoothed loss asks for."""
     words, eps = pick(rng, 4, 5, 8), pick(rng, 0.1, 0.2, 0.4)
     label = int(rng.integers(words))
     target = label_smoothing(torch.tensor([[label]]), words, eps)[0, 0].double().numpy().round(6)
@@ -122,17 +116,15 @@ def smoothing(rng: np.random.Generator) -> Drawn:
 
 @ask("bytes", "number", points=3, minutes=4)
 def memory(rng: np.random.Generator) -> Drawn:
-    """States of training for two recipes."""
     billions = pick(rng, 2, 3, 5, 7, 13)
     first, second = pick(rng, ("master", "half"), ("autocast", "half"), ("master", "sgd"), ("float32", "half"))
     gigabytes = tuple(sum(state_bytes(billions * 10**9, recipe).values()) / 1e9 for recipe in (first, second))
     weights = tuple(float(billions * RECIPES[recipe].weights) for recipe in (first, second))
-    described = " (b) ".join(RECIPES[recipe].says for recipe in (first, second))
+    recipe_text = " (b) ".join(RECIPES[recipe].says for recipe in (first, second))
     return Drawn(
         f"A model has {billions} billion parameters. How many GB ($10^9$ bytes) do weights, gradients and the "
-        f"optimizer's "
-        f"states take with the recipe (a) {described}? Activations, and copies that live only during a pass, are left "
-        f"out.",
+        f"optimizer's states take with the recipe (a) {recipe_text}? Activations, and copies that live only during a "
+        "pass, are left out.",
         gigabytes,
         "For each parameter "
         + " and ".join(
@@ -153,7 +145,6 @@ def memory(rng: np.random.Generator) -> Drawn:
 
 @ask("adam", "matrix", points=3, minutes=4)
 def adam(rng: np.random.Generator) -> Drawn:
-    """The very first step of Adam."""
     gradient = np.array([int(n) for n in rng.choice([-40, -5, -2, 3, 10, 500], size=3, replace=False)])
     rate = pick(rng, 0.01, 0.001, 0.1)
     weight = torch.zeros(3, dtype=torch.float64, requires_grad=True)
@@ -162,14 +153,11 @@ def adam(rng: np.random.Generator) -> Drawn:
     optimizer.step()
     change = weight.detach().numpy().round(12)
     return Drawn(
-        f"Adam ($\\beta_1 = 0.9$, $\\beta_2 = 0.999$, bias correction, $\\varepsilon$ left out) begins with the "
-        f"gradient "
-        f"${tex(gradient)}$ and the rate {rate}. Which are the changes of the weights in the first step? What would "
-        f"they "
-        "be without the correction?",
+        "Adam ($\\beta_1 = 0.9$, $\\beta_2 = 0.999$, bias correction, $\\varepsilon$ left out) begins with the "
+        f"gradient ${tex(gradient)}$ and the rate {rate}. Which are the changes of the weights in the first step? What "
+        "would they be without the correction?",
         change,
-        f"Corrected, $\\hat m = g$ and $\\hat v = g^2$: each weight moves by the rate against the sign of its "
-        f"gradient, "
+        "Corrected, $\\hat m = g$ and $\\hat v = g^2$: each weight moves by the rate against the sign of its gradient, "
         f"${tex(change)}$, however large it is. Without it, $0.1 g / \\sqrt{{0.001 g^2}}$: about 3.16 times as much.",
         ((2, "the rate, with the signs"), (1, "too large without the correction")),
         {"gradient": gradient, "rate": rate},
@@ -181,28 +169,18 @@ def adam(rng: np.random.Generator) -> Drawn:
     )
 
 
-ask.statements(
-    Statement(
-        "first-loss",
-        "A new model with 1,000 equally likely words has a loss of about 6.9 nats a token.",
-        True,
-        "It knows nothing: $\\ln 1000 \\approx 6.9$.",
-    ),
-    Statement(
-        "mean-of-means",
-        "Two batches with different numbers of tokens: the mean of their two mean losses is the mean loss of "
-        "all "
-        "tokens.",
-        False,
-        "The smaller batch's tokens would count more. Sums are added and divided by all tokens.",
-    ),
-    Statement(
-        "smoothed-floor",
-        "With label smoothing a perfect model has a training loss above 0.",
-        True,
-        "The least possible loss is the entropy of the smoothed distribution.",
-    ),
+ask.true(
+    "first-loss",
+    "A new model with 1,000 equally likely words has a loss of about 6.9 nats a token.",
+    "It knows nothing: $\\ln 1000 \\approx 6.9$.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.false(
+    "mean-of-means",
+    "Two batches with different numbers of tokens: the mean of their two mean losses is the mean loss of all tokens.",
+    "The smaller batch's tokens would count more. Sums are added and divided by all tokens.",
+)
+ask.true(
+    "smoothed-floor",
+    "With label smoothing a perfect model has a training loss above 0.",
+    "The least possible loss is the entropy of the smoothed distribution.",
+)

@@ -6,14 +6,13 @@ from itertools import combinations
 import numpy as np
 
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, Statement, known, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, pick
 
 ask = Chapter(15)
 
 
 @ask("route", "matrix", points=4, minutes=5)
 def route(rng: np.random.Generator) -> Drawn:
-    """A router with a bias that changes the choice."""
     gates = rng.choice(np.arange(2, 19), size=4, replace=False)
     bias = rng.choice(np.arange(-8, 9), size=4, replace=False)
     factor = pick(rng, 2, 3)
@@ -42,33 +41,30 @@ def route(rng: np.random.Generator) -> Drawn:
 
 @ask("accept", "matrix", points=4, minutes=6)
 def accept(rng: np.random.Generator) -> Drawn:
-    """How often a draft's token stays, and what is drawn if it does not."""
     p, q = (np.diff(np.concatenate([[0], np.sort(rng.choice(np.arange(1, 10), 2, False)), [10]])) for _ in range(2))
-    left = np.maximum(p - q, 0)
-    if (left > 0).sum() < 2 or (p == q).any():
+    surplus = np.maximum(p - q, 0)
+    if (surplus > 0).sum() < 2 or (p == q).any():
         return accept(rng)
-    residual = left / left.sum()
+    residual = surplus / surplus.sum()
     acceptance = np.minimum(p, q).sum() / 10
     return Drawn(
         f"Over three tokens, a large model has the probabilities ${tex(p / 10)}$ and its draft model ${tex(q / 10)}$. "
         "(a) With which probability is a drafted token kept? (b) From which distribution is a token drawn if it is "
         "not?",
         (acceptance, residual),
-        f"(a) Token $x$ is drafted with $q_x$ and kept with $\\min(1, p_x / q_x)$; together "
-        f"$\\sum \\min(p, q) = {tex(acceptance)}$. (b) $\\max(p - q, 0) = {tex(left / 10)}$, divided by its sum: "
-        f"${tex(residual)}$.",
+        "(a) Token $x$ is drafted with $q_x$ and kept with $\\min(1, p_x / q_x)$; together $\\sum \\min(p, q) = "
+        f"{tex(acceptance)}$. (b) $\\max(p - q, 0) = {tex(surplus / 10)}$, divided by its sum: ${tex(residual)}$.",
         ((2, "(a): the sum of the smaller ones"), (2, "(b): what p has more, divided by its sum")),
         {"p": p, "q": q},
         (
             known("15.accept", "drawn-from-p", (acceptance, p / 10)),
-            known("15.accept", "residual-not-divided", (acceptance, left / 10)),
+            known("15.accept", "residual-not-divided", (acceptance, surplus / 10)),
         ),
     )
 
 
 @ask("windows", "number", points=4, minutes=5)
 def windows(rng: np.random.Generator) -> Drawn:
-    """The cache of a model with windows in most layers."""
     every, groups = int(pick(rng, 3, 4, 6)), int(pick(rng, 4, 5, 8))
     window, length = 2 ** int(rng.integers(8, 11)), 2 ** int(rng.integers(13, 16))
     layers = every * groups
@@ -92,7 +88,6 @@ def windows(rng: np.random.Generator) -> Drawn:
 
 @ask("block", "matrix", points=4, minutes=5)
 def block(rng: np.random.Generator) -> Drawn:
-    """Four weights in the codes of MXFP4, and back."""
     weights = rng.choice([-1, 1], size=4) * rng.choice(np.arange(1, 32), size=4, replace=False)
     largest = int(np.abs(weights).max())
     power = int(np.log2(largest)) - 2
@@ -131,7 +126,6 @@ def block(rng: np.random.Generator) -> Drawn:
 
 @ask("latent", "explanation", points=4, minutes=5)
 def latent(rng: np.random.Generator) -> Drawn:
-    """Why a latent cache needs no keys, and why one short key stays."""
     return Drawn(
         "Multi-head latent attention caches one vector for each token and never computes the keys of its heads. How is "
         "that possible, and why is a second, short key cached beside it?",
@@ -143,29 +137,21 @@ def latent(rng: np.random.Generator) -> Drawn:
     )
 
 
-ask.statements(
-    Statement(
-        "bad-draft",
-        "A poor draft model makes the text of speculative decoding poorer.",
-        False,
-        "Tokens that are not kept are drawn from what the large model has more, so the distribution is the "
-        "large model's. A poor draft costs time alone.",
-    ),
-    Statement(
-        "sink-takes",
-        "With a learned sink, a head's weights on the keys may add up to less than 1.",
-        True,
-        "The sink takes part in the softmax and has no value.",
-    ),
-    Statement(
-        "delta-replaces",
-        "If a key of length 1 is written again with strength 1, the delta rule keeps the new value and forgets "
-        "the old one.",
-        True,
-        "It writes the difference between the new value and what the key finds. Linear attention would give "
-        "the sum of both.",
-    ),
+ask.false(
+    "bad-draft",
+    "A poor draft model makes the text of speculative decoding poorer.",
+    "Tokens that are not kept are drawn from what the large model has more, so the distribution is the "
+    "large model's. A poor draft costs time alone.",
 )
-
-
-QUESTIONS = tuple(ask.questions)
+ask.true(
+    "sink-takes",
+    "With a learned sink, a head's weights on the keys may add up to less than 1.",
+    "The sink takes part in the softmax and has no value.",
+)
+ask.true(
+    "delta-replaces",
+    "If a key of length 1 is written again with strength 1, the delta rule keeps the new value and forgets "
+    "the old one.",
+    "It writes the difference between the new value and what the key finds. Linear attention would give "
+    "the sum of both.",
+)

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import variants_by
 from softlookup_judge.chapters.draws import Rng
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 Shape = tuple[int, int]
@@ -28,20 +30,14 @@ def _shape(x: Shape, w: Shape, v: Shape) -> np.ndarray:
 
 SHAPES = described(
     "00.shapes",
-    cases=_shape_cases,
-    oracle=_shape,
+    _shape_cases,
+    _shape,
     frame="plain",
     reveals=False,
-    variants=(
-        {"x": (5, 3), "w": (3, 4), "v": (2, 4)},
-        {"x": (7, 2), "w": (2, 6), "v": (3, 6)},
-        {"x": (4, 6), "w": (6, 5), "v": (3, 5)},
-        {"x": (2, 8), "w": (8, 3), "v": (9, 3)},
-        {"x": (3, 7), "w": (7, 4), "v": (6, 4)},
-        {"x": (6, 2), "w": (2, 5), "v": (4, 5)},
-        {"x": (8, 3), "w": (3, 2), "v": (5, 2)},
-        {"x": (9, 4), "w": (4, 7), "v": (2, 7)},
-        {"x": (3, 5), "w": (5, 6), "v": (7, 6)},
+    variants=variants_by(
+        x=((5, 3), (7, 2), (4, 6), (2, 8), (3, 7), (6, 2), (8, 3), (9, 4), (3, 5)),
+        w=((3, 4), (2, 6), (6, 5), (8, 3), (7, 4), (2, 5), (3, 2), (4, 7), (5, 6)),
+        v=((2, 4), (3, 6), (3, 5), (9, 3), (6, 4), (4, 5), (5, 2), (2, 7), (7, 6)),
     ),
 )
 
@@ -54,7 +50,7 @@ def _product() -> np.ndarray:
     return np.einsum("td,dh->th", A_TD, B_DH)
 
 
-PRODUCT = described("00.product", cases=_product_cases, oracle=_product, frame="plain", reveals=False)
+PRODUCT = described("00.product", _product_cases, _product, frame="plain", reveals=False)
 
 
 def _softmax_cases(rng: Rng) -> list[Case]:
@@ -62,12 +58,10 @@ def _softmax_cases(rng: Rng) -> list[Case]:
 
 
 def _softmax() -> Any:
-    import torch
-
     return torch.softmax(torch.from_numpy(np.log(POWERS_TS)), dim=1)
 
 
-SOFTMAX = described("00.softmax", cases=_softmax_cases, oracle=_softmax, frame="plain", reveals=False)
+SOFTMAX = described("00.softmax", _softmax_cases, _softmax, frame="plain", reveals=False)
 
 
 def _slope_cases(rng: Rng, w: float, x: float, t: float) -> list[Case]:
@@ -81,19 +75,13 @@ def _slope(w: float, x: float, t: float) -> float:
 
 SLOPE = described(
     "00.slope",
-    cases=_slope_cases,
-    oracle=_slope,
+    _slope_cases,
+    _slope,
     frame="plain",
     reveals=False,
-    variants=(
-        {"w": 2.0, "x": 3.0, "t": 1.0},
-        {"w": 3.0, "x": 5.0, "t": 11.0},
-        {"w": 4.0, "x": 3.0, "t": 5.0},
-        {"w": 2.0, "x": 5.0, "t": 3.0},
-        {"w": 5.0, "x": 2.0, "t": 4.0},
-        {"w": 3.0, "x": 4.0, "t": 5.0},
-        {"w": 2.0, "x": 6.0, "t": 5.0},
-        {"w": 5.0, "x": 3.0, "t": 9.0},
-        {"w": 4.0, "x": 5.0, "t": 12.0},
+    variants=variants_by(
+        w=(2.0, 3.0, 4.0, 2.0, 5.0, 3.0, 2.0, 5.0, 4.0),
+        x=(3.0, 5.0, 3.0, 5.0, 2.0, 4.0, 6.0, 3.0, 5.0),
+        t=(1.0, 11.0, 5.0, 3.0, 4.0, 5.0, 5.0, 9.0, 12.0),
     ),
 )

@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import DTYPE, variants_by
 from softlookup_judge.chapters.draws import Rng, normal
 from softlookup_judge.chapters.forbidden import AUTOGRAD
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 
@@ -23,25 +25,23 @@ def _pairs_cases(rng: Rng, pad: int) -> list[Case]:
         Case("two tokens", (ids(2),)),
         Case("tokens that come again", (repeated,)),
         Case("ids of a large vocabulary", (np.array([50_256, 300, 40_000, 65_535]),)),
-        Case("the features' dtype", (ids(3),), part="dtype", keeps_dtype=True),
-        Case("ids of dtype int32", (ids(5).astype("int32"),), part="dtype", keeps_dtype=True),
+        Case("the features' dtype", (ids(3),), **DTYPE),
+        Case("ids of dtype int32", (ids(5).astype("int32"),), **DTYPE),
     ]
 
 
 def _pairs(ids: Any, pad: int) -> tuple[Any, Any]:
     """A lower triangle of the tokens, and the tokens rolled round by one."""
-    import torch
-
-    seen = torch.ones(len(ids) - 1, len(ids) - 1, dtype=torch.bool).tril()
-    features = torch.where(seen, ids[None, :-1], torch.tensor(pad))
+    visible = torch.ones(len(ids) - 1, len(ids) - 1, dtype=torch.bool).tril()
+    features = torch.where(visible, ids[None, :-1], torch.tensor(pad))
     return features, torch.roll(ids, -1)[:-1]
 
 
 PAIRS = described(
     "01.pairs",
-    cases=_pairs_cases,
-    oracle=_pairs,
-    variants=tuple({"pad": pad} for pad in (0, 9, 1, 2, 3, 4, 5, 7, 8)),
+    _pairs_cases,
+    _pairs,
+    variants=variants_by(pad=(0, 9, 1, 2, 3, 4, 5, 7, 8)),
     parts={"core": 0.9, "dtype": 0.1},
 )
 
@@ -75,8 +75,6 @@ def _push_cases(rng: Rng, rate: float) -> list[Case]:
 
 def _push(logits: Any, labels: Any, rate: float) -> Any:
     """Torch's own loss and its own derivative."""
-    import torch
-
     leaf = logits.clone().requires_grad_(True)
     (slope,) = torch.autograd.grad(torch.nn.functional.cross_entropy(leaf, labels), leaf)
     return torch.add(logits, slope, alpha=-rate)
@@ -84,9 +82,9 @@ def _push(logits: Any, labels: Any, rate: float) -> Any:
 
 PUSH_UP = described(
     "01.push-up",
-    cases=_push_cases,
-    oracle=_push,
+    _push_cases,
+    _push,
     parts={"core": 0.8, "large": 0.1, "dtype": 0.1},
-    variants=tuple({"rate": rate} for rate in (0.5, 0.25, 2.0, 0.1, 0.2, 0.75, 1.5, 3.0, 4.0)),
+    variants=variants_by(rate=(0.5, 0.25, 2.0, 0.1, 0.2, 0.75, 1.5, 3.0, 4.0)),
     forbids=AUTOGRAD,
 )

@@ -1,9 +1,12 @@
-"""Hard lookups: in a Python dictionary, and as a matrix of zeros and ones."""
+"""Hard lookups, in a dictionary and as a matrix of zeros and ones, and mixing values by given weights."""
+
+from dataclasses import replace
 
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng
+from softlookup_judge.chapters.cases import variants_by
+from softlookup_judge.chapters.draws import Rng, doubles
 from softlookup_judge.data.published import described
 
 FRUIT = ("banana", "lemon", "pear", "fig", "plum", "cherry", "mango", "kiwi")
@@ -43,7 +46,7 @@ def _hard(prices: dict[str, int], name: str, otherwise: int) -> int:
     return next((price for key, price in prices.items() if key == name), otherwise)
 
 
-HARD_LOOKUP = described("02.hard-lookup", cases=_hard_cases, oracle=_hard, frame="plain")
+HARD_LOOKUP = described("02.hard-lookup", _hard_cases, _hard, frame="plain")
 
 
 def _store_cases(rng: Rng) -> list[Case]:
@@ -69,4 +72,62 @@ def _store(asked: np.ndarray, orders: np.ndarray) -> np.ndarray:
     return np.array(rows).reshape(len(asked), len(orders))
 
 
-STORE = described("02.store", cases=_store_cases, oracle=_store, frame="numpy")
+STORE = described("02.store", _store_cases, _store, frame="numpy")
+
+
+VALUES = np.array([[-2.0, -1.0], [2.0, -1.5], [0.5, 2.0]])
+"""Pomme, banane, citron, as the notebook places them."""
+
+
+def _by_hand_cases(rng: Rng, apple: float, banana: float, lemon: float) -> list[Case]:
+    return [Case("the three values", (), frame="plain", tolerance=0.0051, absolute=True)]
+
+
+def _by_hand(apple: float, banana: float, lemon: float) -> np.ndarray:
+    return np.einsum("s,sw->w", [apple, banana, lemon], VALUES)
+
+
+BY_HAND = described(
+    "02.by-hand",
+    _by_hand_cases,
+    _by_hand,
+    frame="plain",
+    reveals=False,
+    variants=variants_by(
+        apple=(0.1, 0.2, 0.6, 0.3, 0.5, 0.2, 0.6, 0.1, 0.4),
+        banana=(0.2, 0.1, 0.3, 0.5, 0.3, 0.3, 0.1, 0.6, 0.1),
+        lemon=(0.7, 0.7, 0.1, 0.2, 0.2, 0.5, 0.3, 0.3, 0.5),
+    ),
+)
+
+
+def _amounts(rng: Rng, *shape: int) -> np.ndarray:
+    """Amounts as a recipe has them, no row of which sums to 1, nor to the number of its places."""
+    return np.round(rng.uniform(0.3, 6.0, shape), 2) + np.arange(shape[0])[:, None]
+
+
+def _mix_cases(rng: Rng) -> list[Case]:
+    def case(label: str, amounts: np.ndarray, width: int) -> Case:
+        return Case(label, (amounts, doubles(rng, amounts.shape[1], width)), frame="numpy")
+
+    single = _amounts(rng, 3, 4)
+    single[1] = [1.0, 0.0, 0.0, 0.0]
+    with_nothing = _amounts(rng, 2, 5)
+    with_nothing[0, [1, 4]] = with_nothing[1, 2] = 0.0
+    return [
+        case("three recipes of five values", _amounts(rng, 3, 5), 2),
+        case("1, 1 and 8 parts", np.array([[1.0, 1.0, 8.0]]), 2),
+        case("four recipes of four values of width four", _amounts(rng, 4, 4), 4),
+        case("amounts of 0", with_nothing, 3),
+        case("a recipe that takes one value alone", single, 3),
+        case("very small amounts", _amounts(rng, 2, 3) * 1e-9, 4),
+        case("a single value", _amounts(rng, 3, 1), 2),
+        replace(case("amounts in whole numbers", rng.integers(1, 9, (2, 3)), 2), part="whole"),
+    ]
+
+
+def _mix(amounts: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return np.stack([np.average(values, axis=0, weights=row) for row in amounts])
+
+
+MIX = described("02.mix", _mix_cases, _mix, frame="numpy", parts={"core": 0.8, "whole": 0.2})

@@ -1,12 +1,15 @@
-"""From vectors to similarities, and from similarities to weights at a temperature."""
+"""From vectors to similarities and weights, the whole soft lookup, its limits, and embedding arithmetic."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import LARGE_TOLERANCE, Rng, normal
-from softlookup_judge.chapters.forbidden import SOFTMAXES
+from softlookup_judge.chapters.cases import LARGE, variants_by
+from softlookup_judge.chapters.draws import LARGE_TOLERANCE, Rng, doubles, large_logits
+from softlookup_judge.chapters.forbidden import ATTENTIONS, SOFTMAXES
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 from softlookup_judge.data.words import rows_sum_to_one
 
@@ -30,7 +33,7 @@ def _similarity_cases(rng: Rng) -> list[Case]:
 
     def vectors(count: int, width: int) -> np.ndarray:
         # Lengths differ from row to row, and none is near 1.
-        return normal(rng, count, width, dtype="float64") * (2.0 + np.arange(count))[:, None]
+        return doubles(rng, count, width) * (2.0 + np.arange(count))[:, None]
 
     q, k = vectors(3, 4), vectors(5, 4)
     zero_q, zero_k = vectors(3, 2), vectors(4, 2)
@@ -68,13 +71,11 @@ def _similarity_cases(rng: Rng) -> list[Case]:
 
 
 def _similarity(q: np.ndarray, k: np.ndarray) -> Any:
-    import torch
-
     a, b = torch.from_numpy(q), torch.from_numpy(k)
     return torch.nn.functional.cosine_similarity(a[:, None, :], b[None, :, :], dim=-1).numpy()
 
 
-SIMILARITY = described("02.similarity", cases=_similarity_cases, oracle=_similarity, frame="numpy", forbids=COSINES)
+SIMILARITY = described("02.similarity", _similarity_cases, _similarity, frame="numpy", forbids=COSINES)
 
 
 def _weights_cases(rng: Rng) -> list[Case]:
@@ -84,7 +85,7 @@ def _weights_cases(rng: Rng) -> list[Case]:
         return Case(label, (scores, tau), frame="numpy", part=part, tolerance=tolerance)
 
     def scores(*shape: int) -> np.ndarray:
-        return normal(rng, *shape, dtype="float64", scale=1.5)
+        return doubles(rng, *shape, scale=1.5)
 
     # Three cases tell three slips apart: no maximum goes wrong in all of them, one that was not divided by tau in the
     # first and the last, the minimum in the first alone.
@@ -107,17 +108,156 @@ def _weights_cases(rng: Rng) -> list[Case]:
 
 
 def _weights(scores: Any, tau: float) -> Any:
-    import torch
-
     return torch.softmax(torch.as_tensor(scores) / tau, dim=-1).numpy()
 
 
 WEIGHTS = described(
     "02.weights",
-    cases=_weights_cases,
-    oracle=_weights,
+    _weights_cases,
+    _weights,
     frame="numpy",
     parts={"core": 0.7, "large": 0.3},
     properties=(rows_sum_to_one,),
     forbids=SOFTMAXES,
 )
+
+
+def _lookup_cases(rng: Rng, tau: float) -> list[Case]:
+    def case(label: str, t: int, s: int, h: int, w: int) -> Case:
+        qkv = tuple(doubles(rng, *shape) for shape in ((t, h), (s, h), (s, w)))
+        return Case(label, qkv, frame="numpy", tolerance=1e-9)
+
+    q, k = (a.astype("float64") for a in large_logits(rng, 3, 5))
+    return [
+        case("three queries, five keys of width four, values of width two", 3, 5, 4, 2),
+        case("four queries, keys and values of width four", 4, 4, 4, 4),
+        case("two queries, three keys, values as wide as keys", 2, 3, 5, 5),
+        case("three queries, six keys of width seven", 3, 6, 7, 3),
+        case("one query", 1, 4, 3, 2),
+        case("one key", 3, 1, 2, 4),
+        Case("scores in the thousands", (q, k, doubles(rng, 5, 3)), frame="numpy", **LARGE),
+    ]
+
+
+def _lookup(q: np.ndarray, k: np.ndarray, v: np.ndarray, tau: float) -> Any:
+    queries, keys, values = (torch.as_tensor(array)[None, None] for array in (q, k, v))
+    attended = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, scale=1 / tau)
+    return attended[0, 0].numpy()
+
+
+LOOKUP = described(
+    "02.lookup",
+    _lookup_cases,
+    _lookup,
+    frame="numpy",
+    parts={"core": 0.8, "large": 0.2},
+    forbids=ATTENTIONS,
+    variants=variants_by(tau=(0.5, 3.0, 0.25, 1.5, 2.5, 0.75, 4.0, 0.4, 0.6)),
+)
+
+
+def _limit_cases(rng: Rng) -> list[Case]:
+    def case(label: str, scores: np.ndarray, width: int) -> Case:
+        v = doubles(rng, scores.shape[1], width)
+        # Gaps are a ten-thousandth or more: a softmax at 1e-6 is as good an answer as the limit, one at 1e-5 is none.
+        return Case(label, (scores, v), frame="numpy", tolerance=1e-7)
+
+    def scores(t: int, s: int) -> np.ndarray:
+        return np.stack([rng.permutation(s) for _ in range(t)]) / 2.0 - 0.25
+
+    tied = scores(3, 5)
+    tied[0, [1, 3]] = tied[1, [0, 2, 4]] = 4.0
+    below = -2.0 - scores(2, 4) / 4
+    near = rng.permuted(np.array([[1.2, 1.15, 0.9, -1.0], [2.0, 1.95, 1.9, 0.0]]), axis=1)
+    nearer = rng.permuted(np.array([[1.2, 1.1999, 0.9, -1.0], [2.0, 1.9999, 1.9998, 0.0]]), axis=1)
+    return [
+        case("three queries, five keys", scores(3, 5), 2),
+        case("four queries, four keys, values of width four", scores(4, 4), 4),
+        case("keys that tie for the best", tied, 3),
+        case("all keys tie", np.full((2, 3), 1.5), 2),
+        case("scores below 0", below, 3),
+        case("keys that nearly tie", near, 2),
+        case("keys that differ by a ten-thousandth", nearer, 2),
+        # Multiples of 1/1024, which float32 holds, too: here a tolerance that grows with the scores makes them equal.
+        case("large scores that differ by a thousandth", scores(3, 4) / 512 + 3000.0, 2),
+        case("one key", scores(2, 1) + 2.0, 2),
+    ]
+
+
+def _limit(scores: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    cold = [v[[s for s, score in enumerate(row) if score == max(row)]].mean(axis=0) for row in scores]
+    return np.stack(cold), np.stack([v.mean(axis=0)] * len(scores))
+
+
+LIMIT = described("02.limit", _limit_cases, _limit, frame="numpy")
+
+
+def _lead_cases(rng: Rng, tau: float) -> list[Case]:
+    some = ((2, 0.9), (3, 0.8), (11, 0.5), (1000, 0.99), (12, 0.05))
+    random_pairs = ((int(rng.integers(4, 90)), float(np.round(rng.uniform(0.2, 0.95), 3))) for _ in range(2))
+    return [
+        Case(f"{n} keys, a share of {fraction:g}", (n, fraction), frame="plain", tolerance=1e-6)
+        for n, fraction in (*some, *random_pairs)
+    ]
+
+
+def _lead(n_keys: int, share: float, tau: float) -> float:
+    # The logit of p is 2 artanh(2p - 1); the others' weights add up like one key that leads by log(n - 1).
+    return float(tau * (2 * np.arctanh(2 * share - 1) + np.log(n_keys - 1)))
+
+
+LEAD = described(
+    "02.lead",
+    _lead_cases,
+    _lead,
+    frame="plain",
+    variants=variants_by(tau=(0.5, 3.0, 0.25, 1.5, 2.5, 0.75, 4.0, 0.4, 0.6)),
+)
+
+
+def _analogy_cases(rng: Rng) -> list[Case]:
+    def table(words: int, width: int) -> np.ndarray:
+        return doubles(rng, words, width) * rng.uniform(0.4, 2.5, (words, 1))
+
+    def case(label: str, rows: np.ndarray, *words: int) -> Case:
+        return Case(label, (rows, *words), frame="numpy", tolerance=1e-9)
+
+    # All but the three point away from the target: the best is the least bad, and its cosine is below 0.
+    away = table(6, 3)
+    towards = away[0] - away[1] + away[2]
+    away[3:] = -towards * rng.uniform(0.5, 2.0, (3, 1)) + doubles(rng, 3, 3, scale=0.2)
+    # The longest row is not the one that points best.
+    long = table(7, 4)
+    aim = long[4] - long[2] + long[0]
+    long[5] = 0.3 * aim + doubles(rng, 4, scale=0.02)
+    long[6] = 6.0 * aim + doubles(rng, 4, scale=4.0)
+    # Each of the three words of the question is the nearest in one of these tables.
+    first, middle, last = table(8, 5), table(8, 5), table(8, 5)
+    first[2] *= 8.0
+    middle[5] = 0.3 * (middle[2] + middle[6])
+    last[6] *= 8.0
+    return [
+        case("a long first word", first, 2, 5, 6),
+        case("a middle word that points where the sum does", middle, 2, 5, 6),
+        case("a long last word", last, 2, 5, 6),
+        case("nine words of width five", table(9, 5), 3, 7, 1),
+        case("twelve words of width three", table(12, 3), 0, 5, 9),
+        case("thirty words of width four", table(30, 4), 17, 2, 25),
+        case("four words: one is left", table(4, 6), 2, 0, 3),
+        case("four words of width one", np.array([[-4.0], [2.0], [-1.0], [-1.0]]), 1, 2, 3),
+        case("a short row that points best, and a long one", long, 4, 2, 0),
+        case("a table in which all others point away", away, 0, 1, 2),
+        # An answer may add 1e-8 to each length instead of asking whether it is 0.
+        replace(case("rows that are all short", 1e-4 * table(10, 4), 6, 1, 8), tolerance=1e-3),
+    ]
+
+
+def _analogy(table: np.ndarray, a: int, b: int, c: int) -> tuple[np.ndarray, np.ndarray]:
+    rows = torch.as_tensor(table)
+    cosines = torch.nn.functional.cosine_similarity(rows, (rows[a] - rows[b] + rows[c])[None], dim=-1)
+    allowed = [row for row in range(len(rows)) if row not in (a, b, c)]
+    best = max(allowed, key=lambda row: float(cosines[row]))
+    return np.array(best), cosines[best].numpy()
+
+
+ANALOGY = described("02.analogy", _analogy_cases, _analogy, frame="numpy", forbids=COSINES)

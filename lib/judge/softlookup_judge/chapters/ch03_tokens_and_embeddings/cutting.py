@@ -1,6 +1,7 @@
-"""Tasks on words and their numbers: cut a text, build a vocabulary, look tokens up."""
+"""Tasks on texts: words and a vocabulary, byte pairs, merges that are learned, and new words cut by them."""
 
-from itertools import groupby
+from collections import Counter
+from itertools import groupby, pairwise
 
 from softlookup_inside.asking.case import Case
 from softlookup_judge.chapters.draws import Rng
@@ -44,14 +45,14 @@ def _words_cases(rng: Rng) -> list[Case]:
 
 
 def _split(text: str) -> list[str]:
-    def kind(character: str) -> str:
+    def class_of(character: str) -> str:
         return "word" if character.isalnum() else "gap" if character.isspace() else "mark"
 
-    runs = [(name, "".join(run)) for name, run in groupby(text, key=kind)]
-    return [piece for name, run in runs if name != "gap" for piece in ([run] if name == "word" else run)]
+    runs = [(name, "".join(run)) for name, run in groupby(text, key=class_of)]
+    return [token for name, run in runs if name != "gap" for token in ([run] if name == "word" else run)]
 
 
-WORDS = described("03.words", frame="text", cases=_words_cases, oracle=_split)
+WORDS = described("03.words", _words_cases, _split, frame="text")
 
 SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
 
@@ -64,7 +65,7 @@ def _tokens(rng: Rng, counts: dict[str, int]) -> list[str]:
 
 def _vocabulary_cases(rng: Rng, min_count: int) -> list[Case]:
     pool = [POOL[i] for i in rng.permutation(len(POOL))]
-    by_count = {word: place // 2 for place, word in enumerate(pool[:14])}
+    by_count = {token: rank // 2 for rank, token in enumerate(pool[:14])}
     few = dict(zip(pool[14:18], (0, 5, 5, 1), strict=True))
     tied = dict.fromkeys(["the", "The", "été", "a", "tea"], 5)  # neither as the alphabet goes, nor backwards
     return [
@@ -77,33 +78,33 @@ def _vocabulary_cases(rng: Rng, min_count: int) -> list[Case]:
 
 
 def _vocabulary(tokens: list[str], min_count: int) -> dict[str, int]:
-    places = dict(enumerate(SPECIALS))
-    left = sorted(set(tokens))
-    while left:
-        most = max(tokens.count(token) for token in left)
+    by_id = dict(enumerate(SPECIALS))
+    remaining = sorted(set(tokens))
+    while remaining:
+        most = max(tokens.count(token) for token in remaining)
         if most < min_count:
             break
-        chosen = next(token for token in left if tokens.count(token) == most)
-        places[len(places)] = chosen
-        left.remove(chosen)
-    return {token: number for number, token in places.items()}
+        chosen = next(token for token in remaining if tokens.count(token) == most)
+        by_id[len(by_id)] = chosen
+        remaining.remove(chosen)
+    return {token: token_id for token_id, token in by_id.items()}
 
 
 VOCABULARY = described(
     "03.vocabulary",
+    _vocabulary_cases,
+    _vocabulary,
     frame="text",
-    cases=_vocabulary_cases,
-    oracle=_vocabulary,
     variants=({"min_count": 2}, {"min_count": 3}, {"min_count": 4}, {"min_count": 5}),
 )
 
 
 def _ids_cases(rng: Rng) -> list[Case]:
     words = [POOL[i] for i in rng.permutation(len(POOL))]
-    usual = {token: number for number, token in enumerate([*SPECIALS, *words[:8]])}
+    usual = {token: token_id for token_id, token in enumerate([*SPECIALS, *words[:8]])}
     moved = [*words[:5], *(SPECIALS[i] for i in (2, 0, 3, 1))]
-    first = {token: number for number, token in enumerate([*words[:8], *SPECIALS])}
-    other = {token: 3 + 2 * number for number, token in enumerate(moved)}
+    first = {token: token_id for token_id, token in enumerate([*words[:8], *SPECIALS])}
+    other = {token: 3 + 2 * token_id for token_id, token in enumerate(moved)}
     return [
         Case("three tokens that are known", (words[:3], usual), frame="text"),
         Case("tokens of which two are unknown", ([words[4], "qrx", words[0], words[0], "zzyx"], usual), frame="text"),
@@ -118,4 +119,174 @@ def _ids(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
     return [vocabulary[t if t in vocabulary else "<unk>"] for t in ["<s>", *tokens, "</s>"]]
 
 
-IDS = described("03.ids", frame="text", cases=_ids_cases, oracle=_ids)
+IDS = described("03.ids", _ids_cases, _ids, frame="text")
+
+
+Pair = tuple[str, str]
+
+Words = list[tuple[list[str], int]]
+"""Words as symbols, each with how often it occurs."""
+
+
+def drawn_words(rng: Rng, how_many: int, letters: str = "abcd", longest: int = 6) -> list[tuple[str, int]]:
+    """Different words of a small alphabet, so that pairs come again, each with its count."""
+    counts: dict[str, int] = {}
+    while len(counts) < how_many:
+        word = "".join(letters[i] for i in rng.integers(len(letters), size=rng.integers(2, longest + 1)))
+        counts.setdefault(word, int(rng.integers(2, 9)))
+    return list(counts.items())
+
+
+def _counts_cases(rng: Rng) -> list[Case]:
+    letters = [(list(word), times) for word, times in drawn_words(rng, 6)]
+    return [
+        Case("two words", ([(["a", "n", "n", "a"], 3), (["a", "n"], 2)],), frame="text"),
+        Case("a symbol that stands three times in a row", ([(["a", "a", "a"], 4), (["b", "a"], 1)],), frame="text"),
+        Case("symbols of several letters", ([(["an", "an", "as"], 2), (["as", "an", "a"], 5)],), frame="text"),
+        Case("a pair and its mirror image", ([(["x", "y", "x"], 3), (["y", "x", "y", "x"], 1)],), frame="text"),
+        Case("a word of one symbol", ([(["a"], 7), (["a", "b"], 2)],), frame="text"),
+        Case("no words at all", ([],), frame="text"),
+        Case("six drawn words", (letters,), frame="text"),
+    ]
+
+
+def _counts(words: Words) -> dict[Pair, int]:
+    return dict(Counter(pair for symbols, times in words for pair in pairwise(symbols) for _ in range(times)))
+
+
+PAIR_COUNTS = described("03.pair-counts", _counts_cases, _counts, frame="text")
+
+
+def _merge_cases(rng: Rng) -> list[Case]:
+    row = ["abc"[i] for i in rng.integers(3, size=12)]
+    pair = (row[3], row[4])
+
+    def case(label: str, symbols: list[str], joined: Pair) -> Case:
+        return Case(label, (symbols, joined), frame="text")
+
+    return [
+        case("a pair that stands there twice", list("banana"), ("a", "n")),
+        case("a pair whose right half comes first in the alphabet", list("banana"), ("n", "a")),
+        case("three of the same in a row", ["a", "a", "a", "b"], ("a", "a")),
+        case("five of the same in a row", ["a"] * 5, ("a", "a")),
+        case("symbols of several letters", ["ab", "c", "a", "bc", "ab", "c"], ("ab", "c")),
+        case("the same letters in other symbols", ["a", "bc", "d"], ("ab", "c")),
+        case("symbols that end or begin like the pair", ["ba", "n", "a", "na", "a", "n"], ("a", "n")),
+        case("a pair that is not there", ["n", "a", "b"], ("a", "n")),
+        case("a pair at the very end", ["c", "a", "b"], ("a", "b")),
+        case("one symbol", ["a"], ("a", "a")),
+        case("no symbol", [], ("a", "b")),
+        case("twelve drawn symbols", row, pair),
+    ]
+
+
+def _merge(symbols: list[str], pair: Pair) -> list[str]:
+    row: list[str] = []
+    free = False  # whether the last symbol of the row may still become the left half of a pair
+    for symbol in symbols:
+        if free and (row[-1], symbol) == pair:
+            row[-1] += symbol
+            free = False
+        else:
+            row.append(symbol)
+            free = True
+    return row
+
+
+MERGE = described("03.merge", _merge_cases, _merge, frame="text")
+
+
+def _bpe_cases(rng: Rng, min_count: int) -> list[Case]:
+    def case(label: str, words: list[tuple[str, int]], n_merges: int) -> Case:
+        return Case(label, (words, n_merges), frame="text")
+
+    rare = [("ux", 1), ("vy", 2), ("wz", 3), ("qp", 4), ("kl", 5), ("ij", 6)]
+    return [
+        case("four words of one family", [("sun", 5), ("sunny", 6), ("run", 7), ("funny", 2)], 4),
+        case("pairs that are equally common", [("ba", 6), ("ab", 6), ("ca", 6)], 2),
+        case("equally common pairs of several letters", [("xbc", 6), ("xab", 6), ("bcx", 7), ("cab", 6)], 5),
+        case("a common word against many rare ones", [("ab", 9), ("cd", 3), ("cde", 2), ("ecd", 2)], 3),
+        case("pairs that occur once to six times, more merges than there are pairs", rare, 9),
+        case("the same letter in a row", [("aaaa", 6), ("aab", 6)], 3),
+        case("three of the same letter", [("aaa", 6)], 3),
+        case("three of the same letter, and two", [("aaa", 6), ("aac", 5)], 3),
+        case("a pair that overlaps itself against another one", [("aaa", 5), ("bc", 7)], 1),
+        case("a pair that stands twice in a word against another one", [("abcab", 5), ("xy", 7)], 1),
+        case("a short pair against a long one, equally common", [("ab", 18), ("abb", 6), ("ac", 6)], 2),
+        case("two words that are rare, with a pair that is not", [("ab", 1), ("cab", min_count - 1)], 1),
+        case("one word, and more merges than it can take", [("ab", 9)], 3),
+        case("no words", [], 2),
+        case("no merge at all", [("ab", 9)], 0),
+        case("seven drawn words", drawn_words(rng, 7), 6),
+        case("seven others", drawn_words(rng, 7, "xyz"), 5),
+    ]
+
+
+def _bpe(words: list[tuple[str, int]], n_merges: int, min_count: int) -> list[Pair]:
+    # Words as texts with a mark between symbols; counting and joining go by the marks.
+    cuts = [("\0" + "\0".join(word) + "\0", times) for word, times in words]
+    merges: list[Pair] = []
+    for _ in range(n_merges):
+        pairs = sorted({pair for cut, _ in cuts for pair in _neighbours(cut)})
+        total = {pair: sum(t * _neighbours(cut).count(pair) for cut, t in cuts) for pair in pairs}
+        best = max(pairs, key=lambda pair: total[pair], default=None)  # the first of equals: pairs are sorted
+        if best is None or total[best] < min_count:
+            break
+        merges.append(best)
+        cuts = [(_joined(cut, best), times) for cut, times in cuts]
+    return merges
+
+
+def _neighbours(cut: str) -> list[Pair]:
+    row = cut.strip("\0").split("\0")
+    return [(row[i], row[i + 1]) for i in range(len(row) - 1)]
+
+
+def _joined(cut: str, pair: Pair) -> str:
+    # str.replace works from left to right; the mark that both neighbours share is doubled first.
+    doubled = cut.replace("\0", "\0\0")
+    return doubled.replace(f"\0{pair[0]}\0\0{pair[1]}\0", f"\0{pair[0]}{pair[1]}\0").replace("\0\0", "\0")
+
+
+BPE = described(
+    "03.bpe",
+    _bpe_cases,
+    _bpe,
+    frame="text",
+    variants=({"min_count": 2}, {"min_count": 3}, {"min_count": 4}, {"min_count": 5}),
+)
+
+
+def _encode_cases(rng: Rng) -> list[Case]:
+    learned = _bpe([(w, t + 3) for w, t in drawn_words(rng, 8, "abc")], 6, 2)
+    news = [word for word, _ in drawn_words(rng, 3, "abcz", 9)]
+
+    def case(label: str, word: str, merges: list[Pair]) -> Case:
+        return Case(label, (word, merges), frame="text")
+
+    return [
+        case("two merges that want the same letter", "abc", [("b", "c"), ("a", "b")]),
+        case("a merge that only a later one makes possible", "bcd", [("c", "d"), ("b", "c"), ("b", "cd")]),
+        case("two merges, the better one on the left", "abc", [("a", "b"), ("b", "c")]),
+        case("a short pair against a long one", "cdxycd", [("c", "d"), ("x", "y"), ("y", "cd")]),
+        case("merges that build on each other", "sunnysun", [("u", "n"), ("s", "un"), ("n", "y"), ("sun", "ny")]),
+        case("the same pair several times", "ananas", [("a", "n"), ("an", "an")]),
+        case("the same letter in a row", "aaaab", [("a", "a"), ("aa", "b")]),
+        case("capitals and small letters", "AaAbab", [("a", "b"), ("A", "a")]),
+        case("letters that no merge knows", "éabà", [("a", "b")]),
+        case("no merges", "abc", []),
+        case("one letter", "a", [("a", "a")]),
+        *(case("a drawn word and learned merges", word, learned) for word in news),
+    ]
+
+
+def _encode(word: str, merges: list[Pair]) -> list[str]:
+    # Always the pair that was learned first, one place at a time: no later merge makes room for an earlier one.
+    row = list(word)
+    while candidates := [(merges.index(pair), i) for i, pair in enumerate(pairwise(row)) if pair in merges]:
+        _, position = min(candidates)
+        row[position : position + 2] = [row[position] + row[position + 1]]
+    return row
+
+
+ENCODE = described("03.encode", _encode_cases, _encode, frame="text")

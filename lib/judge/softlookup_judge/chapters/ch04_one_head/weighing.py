@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters import draws
-from softlookup_judge.chapters.ch04_one_head.cases import attention_cases
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.cases import LARGE
+from softlookup_judge.chapters.ch04_one_head.whole import attention_cases
+from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.forbidden import ATTENTIONS, SOFTMAXES
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 from softlookup_judge.data.words import masked_cells_are_zero, rows_sum_to_one
 
@@ -30,31 +31,23 @@ def _softmax_cases(rng: Rng) -> list[Case]:
         Case("four rows of four", (normal(rng, 4, 4),)),
         Case("four axes", (normal(rng, 2, 3, 5, 4),)),
         # In float64 a millionth that is added to the sum shows; what only keeps it from 0 does not.
-        Case("float64", (normal(rng, 3, 6, dtype="float64"),), tolerance=2e-8),
+        Case("float64", (doubles(rng, 3, 6),), tolerance=2e-8),
         Case("scores of minus infinity", (hidden,), exact_zeros=True),
-        Case(
-            "large and small scores in one row",
-            (mixed,),
-            part="large",
-            tolerance=draws.LARGE_TOLERANCE,
-            exact_zeros=True,
-        ),
+        Case("large and small scores in one row", (mixed,), **LARGE, exact_zeros=True),
         # Near 1000 a float32 holds steps of 6e-5: quarters are exact there.
-        Case("rows near +1000 and -1000", (np.round(4 * apart) / 4,), part="large", tolerance=draws.LARGE_TOLERANCE),
+        Case("rows near +1000 and -1000", (np.round(4 * apart) / 4,), **LARGE),
     ]
 
 
 def _softmax(x: Any) -> Any:
-    import torch
-
     # A row of -inf alone is asked of nobody here; where this stands in for a student's own, it gives zeros.
     return torch.nan_to_num(torch.softmax(x, dim=-1), nan=0.0)
 
 
 SOFTMAX = described(
     "04.softmax",
-    cases=_softmax_cases,
-    oracle=_softmax,
+    _softmax_cases,
+    _softmax,
     parts={"core": 0.7, "large": 0.3},
     properties=(rows_sum_to_one,),
     forbids=SOFTMAXES,
@@ -62,8 +55,6 @@ SOFTMAX = described(
 
 
 def _weights(q: Any, k: Any, mask: Any = None) -> Any:
-    import torch
-
     scores = torch.einsum("...th,...sh->...ts", q, k) * q.shape[-1] ** -0.5
     if mask is not None:
         scores = torch.where(mask, scores, -torch.inf)
@@ -73,8 +64,8 @@ def _weights(q: Any, k: Any, mask: Any = None) -> Any:
 
 WEIGHTS = described(
     "04.weights",
-    cases=lambda rng: attention_cases(rng, 2),
-    oracle=_weights,
+    lambda rng: attention_cases(rng, 2),
+    _weights,
     parts={"core": 0.5, "mask": 0.25, "blind": 0.125, "large": 0.125},
     properties=(rows_sum_to_one, masked_cells_are_zero),
     forbids=ATTENTIONS,

@@ -1,34 +1,98 @@
-"""The whole of attention, and the whole head: values, masks, gradients, dtype."""
+"""The whole of attention, and the whole head: values, masks, gradients, dtype; and the questions that weights share."""
 
 from typing import Any
 
 import numpy as np
 
-from softlookup_inside.asking.case import Case
+from softlookup_inside.asking.case import Arrays, Case
 from softlookup_judge.chapters import draws
-from softlookup_judge.chapters.ch04_one_head.cases import attention_cases, no_nan_sent_back
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.cases import DTYPE, LARGE, backward
+from softlookup_judge.chapters.draws import (
+    FAR_BELOW,
+    LARGE_TOLERANCE,
+    Rng,
+    blind_mask,
+    doubles,
+    large_logits,
+    normal,
+    qkv,
+    seeing_mask,
+)
 from softlookup_judge.chapters.forbidden import ATTENTIONS
+from softlookup_judge.chapters.oracles import attended, torch
 from softlookup_judge.data.published import described
 
 
-def _attention(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
-    import torch
+def attention_cases(rng: Rng, arity: int) -> list[Case]:
+    """Questions for weights (arity 2: q, k) or for the whole attention (arity 3: q, k, v)."""
 
-    fused = torch.nn.functional.scaled_dot_product_attention
-    if mask is None:
-        return fused(q, k, v)
-    # torch's paths disagree on rows with nothing to see: let those see everything, then cut them off, gradients too.
-    seen = mask.any(dim=-1, keepdim=True)
-    while mask.ndim < q.ndim:
-        mask, seen = mask[None], seen[None]
-    return torch.where(seen, fused(q, k, v, attn_mask=mask | ~seen), 0.0)
+    def case(label: str, tensors: tuple[np.ndarray, ...], mask: np.ndarray | None = None, part: str = "core") -> Case:
+        args = tensors[:arity] if mask is None else (*tensors[:arity], mask)
+        return Case(
+            label,
+            args,
+            part=part,
+            tolerance=LARGE_TOLERANCE if part == "large" else None,
+            exact_zeros=mask is not None and arity == 2,
+        )
+
+    q_big, k_big = large_logits(rng, 3, 5)
+    # What the first and the last query may see lies far below what they may not: for the first one near 0, for the
+    # last one near -10240, which is also below any small number that one might fill in for -inf.
+    q_far, k_far = q_big.copy(), k_big.copy()
+    q_far[-1, 0], k_far[1, 0] = FAR_BELOW, 0.0
+    hidden = np.ones((3, 5), dtype=bool)
+    hidden[0, [0, 2, 3]] = hidden[-1, [1, 4]] = False
+    zero = qkv(rng, (), 4, 4, 4, 4)
+    zero[0][0] = 0.0  # scores of exactly 0 are scores, too
+    scattered = blind_mask(rng, 2, 5, 4)
+    scattered[1, 0] = False
+    padded = seeing_mask(rng, 2, 1, 4)
+    padded[1] = False
+    return [
+        case("three queries, five keys, two sequences", qkv(rng, (2,), 3, 5, 4, 6)),
+        case("four tokens of width four", qkv(rng, (), 4, 4, 4, 4)),
+        case("four axes (B, N, T, H)", qkv(rng, (2, 3), 5, 4, 6, 2)),
+        case("four axes of equal sizes", qkv(rng, (3, 3), 3, 3, 3, 3)),
+        case("one token alone", qkv(rng, (), 1, 1, 3, 2)),
+        case("a mask, unequal sizes", qkv(rng, (2,), 3, 5, 4, 6), seeing_mask(rng, 3, 5), "mask"),
+        case("a square mask and a query of zeros", zero, seeing_mask(rng, 4, 4), "mask"),
+        case("a padding mask (B, 1, S)", qkv(rng, (2,), 4, 3, 2, 5), seeing_mask(rng, 2, 1, 3), "mask"),
+        case("a mask for each sequence (B, T, S)", qkv(rng, (2,), 3, 5, 4, 6), seeing_mask(rng, 2, 3, 5), "mask"),
+        case("four axes and one mask (T, S)", qkv(rng, (2, 3), 4, 5, 3, 2), seeing_mask(rng, 4, 5), "mask"),
+        case("four axes and a mask (B, 1, 1, S)", qkv(rng, (2, 3), 4, 5, 3, 2), seeing_mask(rng, 2, 1, 1, 5), "mask"),
+        case("a mask for each head (B, N, T, S)", qkv(rng, (2, 3), 4, 5, 3, 2), seeing_mask(rng, 2, 3, 4, 5), "mask"),
+        case("a query that may attend to nothing", qkv(rng, (), 5, 4, 3, 2), blind_mask(rng, 5, 4), "blind"),
+        case(
+            "queries of two sequences that may attend to nothing",
+            qkv(rng, (2,), 5, 4, 3, 2),
+            blind_mask(rng, 5, 4),
+            "blind",
+        ),
+        case("a mask for each sequence, with queries that see nothing", qkv(rng, (2,), 5, 4, 3, 2), scattered, "blind"),
+        case("a sequence that is all padding", qkv(rng, (2,), 3, 4, 3, 2), padded, "blind"),
+        case("scores in the thousands", (q_big, k_big, normal(rng, 5, 3)), None, "large"),
+        case("scores in the thousands, the largest ones masked", (q_far, k_far, normal(rng, 5, 3)), hidden, "large"),
+    ]
+
+
+def no_nan_sent_back(case: Case, arrays: Arrays) -> str | None:
+    """A property of the gradients: none is NaN where a query sees nothing."""
+    masks = [arg for arg in case.args if isinstance(arg, np.ndarray) and arg.dtype == bool]
+    is_blind = any(not mask.any(axis=-1).all() for mask in masks)
+    if not case.gradients or not is_blind or not any(np.isnan(array).any() for array in arrays):
+        return None
+    return (
+        "A query sees nothing, and gradients are NaN: the softmax of its row of -inf is NaN and flows back to q and k, "
+        "even where the result is filled in later. Set masked scores by `masked_fill` or `torch.where`: nothing flows "
+        "back where they wrote."
+    )
 
 
 def _attention_cases(rng: Rng) -> list[Case]:
     q, k, v = draws.qkv(rng, (2,), 3, 5, 4, 6, dtype="float64")
     blind = draws.blind_mask(rng, 3, 5)
-    upstream = normal(rng, 2, 3, 6, dtype="float64")
+    upstream = doubles(rng, 2, 3, 6)
     # Hidden scores lie thousands above those that may be seen: what is infinite there must not come back as NaN.
     q_big, k_big = (a.astype("float64") for a in draws.large_logits(rng, 3, 5))
     q_big[-1, 0], k_big[1, 0] = draws.FAR_BELOW, 0.0
@@ -36,31 +100,23 @@ def _attention_cases(rng: Rng) -> list[Case]:
     hidden[0, [0, 2, 3]] = hidden[-1, [1, 4]] = False
     return [
         *attention_cases(rng, 3),
-        Case("float64 inputs", (q, k, v), keeps_dtype=True, part="dtype"),
-        Case("float32 inputs and a mask", (*draws.qkv(rng, (2,), 3, 5, 4, 6), blind), keeps_dtype=True, part="dtype"),
-        Case("gradients of q, k and v", (q, k, v), gradients=(0, 1, 2), upstream=upstream, part="gradient"),
-        Case(
-            "gradients where a query sees nothing",
-            (q, k, v, blind),
-            gradients=(0, 1, 2),
-            upstream=upstream,
-            part="gradient",
-        ),
+        Case("float64 inputs", (q, k, v), **DTYPE),
+        Case("float32 inputs and a mask", (*draws.qkv(rng, (2,), 3, 5, 4, 6), blind), **DTYPE),
+        Case("gradients of q, k and v", (q, k, v), **backward(upstream, 0, 1, 2)),
+        Case("gradients where a query sees nothing", (q, k, v, blind), **backward(upstream, 0, 1, 2)),
         Case(
             "gradients with scores in the thousands, the largest ones masked",
-            (q_big, k_big, normal(rng, 5, 2, dtype="float64"), hidden),
-            gradients=(0, 1, 2),
-            upstream=normal(rng, 3, 2, dtype="float64"),
-            part="gradient",
+            (q_big, k_big, doubles(rng, 5, 2), hidden),
             tolerance=1e-6,
+            **backward(doubles(rng, 3, 2), 0, 1, 2),
         ),
     ]
 
 
 ATTENTION = described(
     "04.attention",
-    cases=_attention_cases,
-    oracle=_attention,
+    _attention_cases,
+    attended,
     parts={"core": 0.4, "mask": 0.2, "blind": 0.1, "large": 0.1, "gradient": 0.1, "dtype": 0.1},
     properties=(no_nan_sent_back,),
     forbids=ATTENTIONS,
@@ -68,10 +124,8 @@ ATTENTION = described(
 
 
 def _head(x: Any, w_q: Any, w_k: Any, w_v: Any, mask: Any = None) -> Any:
-    import torch
-
-    linear = torch.nn.functional.linear
-    return _attention(linear(x, w_q.mT), linear(x, w_k.mT), linear(x, w_v.mT), mask)
+    q, k, v = (torch.nn.functional.linear(x, w.mT) for w in (w_q, w_k, w_v))
+    return attended(q, k, v, mask)
 
 
 def _head_cases(rng: Rng) -> list[Case]:
@@ -79,7 +133,7 @@ def _head_cases(rng: Rng) -> list[Case]:
         return (normal(rng, *lead, t, d, dtype=dtype), *(normal(rng, d, h, dtype=dtype) for _ in range(3)))
 
     double = args((2,), 3, 5, 4, "float64")
-    upstream = normal(rng, 2, 3, 4, dtype="float64")
+    upstream = doubles(rng, 2, 3, 4)
     zero = args((), 4, 5, 3)
     zero[0][0] = 0.0  # scores of exactly 0 are scores, too
     scattered = draws.blind_mask(rng, 2, 4, 4)
@@ -110,43 +164,25 @@ def _head_cases(rng: Rng) -> list[Case]:
             (*args((), 5, 4, 3), draws.blind_mask(rng, 5, 5)),
             part="blind",
         ),
-        Case(
-            "a mask for each sequence, with tokens that see nothing",
-            (*args((2,), 4, 5, 3), scattered),
-            part="blind",
-        ),
+        Case("a mask for each sequence, with tokens that see nothing", (*args((2,), 4, 5, 3), scattered), part="blind"),
         Case("a sequence that is all padding", (*args((2,), 4, 3, 2), padded), part="blind"),
         Case("a token that may attend to nothing", (*args((2,), 5, 4, 3), draws.blind_mask(rng, 5, 5)), part="blind"),
         # One large entry in each row, exact in float32, makes scores of thousands.
-        Case("scores in the thousands", large, part="large", tolerance=draws.LARGE_TOLERANCE),
-        Case(
-            "scores in the thousands, the largest ones masked",
-            (*large, hidden),
-            part="large",
-            tolerance=draws.LARGE_TOLERANCE,
-        ),
-        Case("float64 inputs", double, keeps_dtype=True, part="dtype"),
-        Case(
-            "float32 inputs and a mask",
-            (*args((2,), 4, 5, 3), draws.blind_mask(rng, 4, 4)),
-            keeps_dtype=True,
-            part="dtype",
-        ),
-        Case("gradients of the three weights", double, gradients=(1, 2, 3), upstream=upstream, part="gradient"),
+        Case("scores in the thousands", large, **LARGE),
+        Case("scores in the thousands, the largest ones masked", (*large, hidden), **LARGE),
+        Case("float64 inputs", double, **DTYPE),
+        Case("float32 inputs and a mask", (*args((2,), 4, 5, 3), draws.blind_mask(rng, 4, 4)), **DTYPE),
+        Case("gradients of the three weights", double, **backward(upstream, 1, 2, 3)),
         Case(
             "gradients where a token sees nothing",
             (*double, draws.blind_mask(rng, 3, 3)),
-            gradients=(0, 1, 2, 3),
-            upstream=upstream,
-            part="gradient",
+            **backward(upstream, 0, 1, 2, 3),
         ),
         Case(
             "gradients with scores in the thousands, the largest ones masked",
             (*(a.astype("float64") for a in large), hidden),
-            gradients=(0, 1, 2, 3),
-            upstream=normal(rng, 4, 4, dtype="float64"),
-            part="gradient",
             tolerance=1e-6,
+            **backward(doubles(rng, 4, 4), 0, 1, 2, 3),
         ),
     ]
 
@@ -164,8 +200,8 @@ def _large_head(args: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
 
 HEAD = described(
     "04.head",
-    cases=_head_cases,
-    oracle=_head,
+    _head_cases,
+    _head,
     parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.05, "large": 0.05},
     properties=(no_nan_sent_back,),
     forbids=ATTENTIONS,

@@ -1,16 +1,17 @@
-"""Tasks about sizes: the shape table, the spread of first weights, the bytes of a cache."""
+"""Tasks about sizes: shapes, parameters, operations, the spread of first weights, the bytes of a cache."""
 
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.ch05_many_heads.counting import plain
+from softlookup_judge.chapters.cases import sized
 from softlookup_judge.chapters.draws import Rng
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 
 def _shapes_cases(rng: Rng) -> list[Case]:
-    drawn = tuple(int(n) for n in rng.choice(np.arange(5, 40), size=4, replace=False))
-    return plain("T, D, N, H", (2, 4, 5, 3), (8, 4, 2, 2), (10, 512, 8, 64), (7, 3, 1, 5), drawn)
+    random_sizes = tuple(int(n) for n in rng.choice(np.arange(5, 40), size=4, replace=False))
+    return sized("T, D, N, H", (2, 4, 5, 3), (8, 4, 2, 2), (10, 512, 8, 64), (7, 3, 1, 5), random_sizes)
 
 
 def _shapes(n_tokens: int, d_model: int, n_heads: int, head_width: int) -> np.ndarray:
@@ -45,17 +46,17 @@ CELLS = {
     for column, what in enumerate(("rows", "columns"))
 }
 
-SHAPES = described("05.shapes", cases=_shapes_cases, oracle=_shapes, frame="plain", cells=CELLS)
+SHAPES = described("05.shapes", _shapes_cases, _shapes, frame="plain", cells=CELLS)
 
 
 def _cache_cases(rng: Rng) -> list[Case]:
-    drawn = tuple(int(n) for n in rng.integers(2, 30, size=3))
-    return plain(
+    random_sizes = tuple(int(n) for n in rng.integers(2, 30, size=3))
+    return sized(
         "B, S, L, N, K, H, bytes",
         (1, 1000, 32, 32, 8, 128, 2),
         (1, 1000, 32, 32, 1, 128, 2),
         (4, 77, 6, 8, 8, 64, 4),
-        (*drawn, 12, 3, 5, 2),
+        (*random_sizes, 12, 3, 5, 2),
     )
 
 
@@ -65,11 +66,12 @@ def _cache(
     return int(np.prod([2, batch, n_layers, n_kv_heads, n_keys, head_width, bytes_per_number], dtype=np.int64))
 
 
-CACHE = described("05.cache", cases=_cache_cases, oracle=_cache, frame="plain")
+CACHE = described("05.cache", _cache_cases, _cache, frame="plain")
 
 
 def _init_cases(rng: Rng, numerator: float, asked: str) -> list[Case]:
-    sizes = (
+    return sized(
+        "D, N, H",
         (4, 5, 3),
         (512, 8, 64),
         (512, 8, 96),
@@ -77,8 +79,8 @@ def _init_cases(rng: Rng, numerator: float, asked: str) -> list[Case]:
         (5, 3, 1),
         (1, 1, 1),
         (int(rng.integers(5, 200)), 7, int(rng.integers(2, 50))),
+        tolerance=1e-6,
     )
-    return [Case(f"(D, N, H) = {args}", args, frame="plain", tolerance=1e-6) for args in sizes]
 
 
 def _init(d_model: int, n_heads: int, head_width: int, numerator: float, asked: str) -> float:
@@ -91,11 +93,73 @@ LIMIT_NUMERATOR = 6.0
 
 INIT = described(
     "05.init",
-    cases=_init_cases,
-    oracle=_init,
+    _init_cases,
+    _init,
     frame="plain",
     variants=(
         {"numerator": LIMIT_NUMERATOR, "asked": "the limit $a$ of a uniform distribution between $-a$ and $a$"},
         {"numerator": 2.0, "asked": "the standard deviation of a normal distribution"},
     ),
 )
+
+
+def _parameter_cases(rng: Rng) -> list[Case]:
+    return sized(
+        "D, N, K, H, bias",
+        (4, 5, 5, 3, False),
+        (512, 8, 8, 64, False),
+        (512, 8, 8, 64, True),
+        (4096, 32, 8, 128, False),
+        (6, 4, 1, 5, True),
+        (int(rng.integers(5, 90)), 6, 3, int(rng.integers(2, 40)), True),
+    )
+
+
+def _parameters(d_model: int, n_heads: int, n_kv_heads: int, head_width: int, bias: bool) -> int:
+    """Counted matrix by matrix, as torch's Linear would hold them, on the device that holds no numbers."""
+    wide, narrow = n_heads * head_width, n_kv_heads * head_width
+    pairs = ((d_model, wide), (d_model, narrow), (d_model, narrow), (wide, d_model))
+    layers = [torch.nn.Linear(*pair, bias=bias, device="meta") for pair in pairs]
+    return sum(p.numel() for layer in layers for p in layer.parameters())
+
+
+PARAMETERS = described("05.parameters", _parameter_cases, _parameters, frame="plain")
+
+
+def _cost_cases(rng: Rng) -> list[Case]:
+    return sized(
+        "B, T, D, N, K, H",
+        (1, 2, 4, 5, 5, 3),
+        (1, 100, 512, 8, 8, 64),
+        (3, 7, 10, 4, 2, 5),
+        (2, 64, 96, 6, 1, 8),
+        (
+            int(rng.integers(2, 9)),
+            int(rng.integers(11, 40)),
+            int(rng.integers(41, 80)),
+            6,
+            3,
+            int(rng.integers(12, 30)),
+        ),
+    )
+
+
+def _cost(
+    batch: int, n_tokens: int, d_model: int, n_heads: int, n_kv_heads: int, head_width: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The multiplications of the products, each counted by adding up a 1, and as many additions."""
+
+    def counted(*pairs: tuple[tuple[int, ...], tuple[int, ...]]) -> int:
+        return sum(int(2 * (np.ones(a) @ np.ones(b)).sum()) for a, b in pairs)
+
+    rows, wide, narrow = batch * n_tokens, n_heads * head_width, n_kv_heads * head_width
+    into = [((rows, d_model), (d_model, width)) for width in (wide, narrow, narrow)]
+    maps = (batch * n_heads, n_tokens, n_tokens)
+    heads = (batch * n_heads, n_tokens, head_width)
+    return (
+        np.array(counted(*into, ((rows, wide), (wide, d_model)))),
+        np.array(counted((heads, (heads[0], head_width, n_tokens)), (maps, heads))),
+    )
+
+
+COST = described("05.cost", _cost_cases, _cost, frame="plain")

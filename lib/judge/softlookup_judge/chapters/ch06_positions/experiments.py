@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.draws import Rng, doubles, normal
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 
@@ -14,8 +15,8 @@ def _order_cases(rng: Rng) -> list[Case]:
         order = np.roll(np.arange(t), 2)  # no order that undoes itself, and no token stays
         while np.array_equal(order[order], np.arange(t)) or (order == np.arange(t)).any():
             order = rng.permutation(t)
-        kind = "causal" if causal else "all see all"
-        return Case(f"T = {t}, D = {d}, {kind}", (normal(rng, t, d), order.astype("int64"), causal))
+        mask_name = "causal" if causal else "all see all"
+        return Case(f"T = {t}, D = {d}, {mask_name}", (normal(rng, t, d), order.astype("int64"), causal))
 
     return [
         case(5, 4, False),
@@ -30,8 +31,6 @@ def _order_cases(rng: Rng) -> list[Case]:
 
 def _order(x: Any, order: Any, causal: bool) -> Any:
     """Without a mask nothing is left; with one, what is left is what the moved mask would have given."""
-    import torch
-
     fused = torch.nn.functional.scaled_dot_product_attention
     if not causal:
         return torch.zeros_like(x)
@@ -41,16 +40,16 @@ def _order(x: Any, order: Any, causal: bool) -> Any:
     return fused(moved, moved, moved, attn_mask=mask) - fused(moved, moved, moved, attn_mask=along)
 
 
-EQUIVARIANCE = described("06.equivariance", cases=_order_cases, oracle=_order)
+EQUIVARIANCE = described("06.equivariance", _order_cases, _order)
 
 
 def _probe_cases(rng: Rng) -> list[Case]:
     def case(m: int, d: int, r: int, classes: int) -> Case:
         labels = np.concatenate([np.arange(classes), rng.integers(0, classes, size=m - classes)])
         labels = rng.permutation(labels).astype("int64")
-        shift = normal(rng, d, dtype="float64")
-        x = normal(rng, classes, d, dtype="float64")[labels] + normal(rng, m, d, dtype="float64") + shift
-        new = normal(rng, r, d, dtype="float64") + shift
+        shift = doubles(rng, d)
+        x = doubles(rng, classes, d)[labels] + doubles(rng, m, d) + shift
+        new = doubles(rng, r, d) + shift
         return Case(f"{m} vectors of width {d}, {classes} classes, {r} new ones", (x, labels, new), tolerance=1e-6)
 
     return [case(30, 4, 5, 3), case(40, 6, 9, 6), case(25, 3, 25, 2), case(60, 8, 1, 5)]
@@ -58,12 +57,10 @@ def _probe_cases(rng: Rng) -> list[Case]:
 
 def _probe(x: Any, labels: Any, new: Any) -> Any:
     """The line through the means: fit what is left after both means are taken away."""
-    import torch
-
     one_hot = torch.eye(int(labels.max()) + 1, dtype=x.dtype)[labels]
     x_mean, one_hot_mean = x.mean(dim=0), one_hot.mean(dim=0)
     slopes = torch.linalg.pinv(x - x_mean) @ (one_hot - one_hot_mean)
     return one_hot_mean + (new - x_mean) @ slopes
 
 
-PROBE = described("06.probe", cases=_probe_cases, oracle=_probe)
+PROBE = described("06.probe", _probe_cases, _probe)

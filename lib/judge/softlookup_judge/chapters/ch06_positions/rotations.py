@@ -1,10 +1,14 @@
-"""Tasks of rotary positions: a turn in the plane, all pairs of a head, the weights of the other pairing."""
+"""Tasks of rotary positions: a turn, all pairs of a head, the other pairing, and new tokens behind cached keys."""
 
+from dataclasses import replace
 from typing import Any
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import DTYPE, backward
 from softlookup_judge.chapters.ch06_positions.circles import ROOT, ROUNDED
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.draws import Rng, doubles, far_below, normal
+from softlookup_judge.chapters.forbidden import ATTENTIONS
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 
@@ -19,20 +23,18 @@ def _turn_cases(rng: Rng) -> list[Case]:
         case("one point, 7 radians", angle=7.0),
         case("axes in front, 1 radian", 2, 3, 4, angle=1.0),
         case("no turn at all", 3, angle=0.0),
-        case("float64", 4, angle=2.5, dtype="float64", keeps_dtype=True, part="dtype", tolerance=ROOT),
-        case("float32", 4, angle=2.5, keeps_dtype=True, part="dtype"),
+        case("float64", 4, angle=2.5, dtype="float64", **DTYPE, tolerance=ROOT),
+        case("float32", 4, angle=2.5, **DTYPE),
     ]
 
 
 def _turn(x: Any, angle: float) -> Any:
     """A product of complex numbers."""
-    import torch
-
     hand = torch.polar(torch.tensor(1.0, dtype=x.dtype), torch.tensor(angle, dtype=x.dtype))
     return torch.view_as_real(torch.view_as_complex(x.contiguous()) * hand)
 
 
-TURN = described("06.turn", cases=_turn_cases, oracle=_turn, parts={"core": 0.8, "dtype": 0.2})
+TURN = described("06.turn", _turn_cases, _turn, parts={"core": 0.8, "dtype": 0.2})
 
 
 def _rotary_cases(rng: Rng) -> list[Case]:
@@ -47,28 +49,15 @@ def _rotary_cases(rng: Rng) -> list[Case]:
         case("one new query at position 11, H = 6", 2, 2, 1, 6, 11),
         case("the 2 x 2 case: H = 2", 1, 2, 4, 2, 1),
         case("far down a text: H = 8, from 300 on", 1, 1, 2, 8, 300),
-        case("float64", 2, 3, 5, 4, 2, dtype="float64", keeps_dtype=True, part="dtype"),
-        case("float32", 2, 3, 5, 4, 2, keeps_dtype=True, part="dtype"),
-        case("float32, from a million on", 1, 2, 3, 8, 1_000_000, keeps_dtype=True, part="dtype"),
-        case(
-            "gradient of the tokens",
-            2,
-            3,
-            5,
-            4,
-            2,
-            dtype="float64",
-            gradients=(0,),
-            upstream=normal(rng, 2, 3, 5, 4, dtype="float64"),
-            part="gradient",
-        ),
+        case("float64", 2, 3, 5, 4, 2, dtype="float64", **DTYPE),
+        case("float32", 2, 3, 5, 4, 2, **DTYPE),
+        case("float32, from a million on", 1, 2, 3, 8, 1_000_000, **DTYPE),
+        case("gradient of the tokens", 2, 3, 5, 4, 2, dtype="float64", **backward(doubles(rng, 2, 3, 5, 4), 0)),
     ]
 
 
 def rotary_oracle(x: Any, start: int) -> Any:
     """Pairs as complex numbers, times numbers of length 1."""
-    import torch
-
     width = x.shape[-1]
     where = torch.arange(start, start + x.shape[-2], dtype=torch.float64)
     speeds = torch.logspace(0, -4 + 8 / width, width // 2, dtype=torch.float64)
@@ -79,8 +68,8 @@ def rotary_oracle(x: Any, start: int) -> Any:
 
 ROTARY = described(
     "06.rotary",
-    cases=_rotary_cases,
-    oracle=rotary_oracle,
+    _rotary_cases,
+    rotary_oracle,
     parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15},
     forbids=("softlookup.model", "softlookup.reference"),
 )
@@ -95,10 +84,44 @@ def _convert_cases(rng: Rng) -> list[Case]:
 
 def _convert(w: Any, n_heads: int) -> Any:
     """Head by head: all first numbers of pairs, then all second ones."""
-    import torch
-
     heads = w.chunk(n_heads, dim=1)
     return torch.cat([part for head in heads for part in (head[:, 0::2], head[:, 1::2])], dim=1)
 
 
-CONVERT = described("06.convert", cases=_convert_cases, oracle=_convert)
+CONVERT = described("06.convert", _convert_cases, _convert)
+
+
+ROUNDED_FAR = 2e-2
+"""Of an angle in float32, the last bit moves a score of ten thousand by half a hundredth."""
+
+
+def _cached_cases(rng: Rng) -> list[Case]:
+    def case(label: str, b: int, n: int, t: int, s: int, h: int, hv: int, **how: Any) -> Case:
+        q, k, v = (normal(rng, b, n, *shape) for shape in ((t, h), (s, h), (s, hv)))
+        return Case(label, (q, k, v), tolerance=ROUNDED, **how)
+
+    low = case("all scores far below zero", 2, 2, 3, 5, 4, 4)
+    high = case("the later a key, the larger its scores", 2, 2, 3, 5, 4, 4, part="large")
+    q, k, _ = high.args
+    q[..., 2], k[..., 3, 2], k[..., 4, 2] = 8.0, 10240.0, 20480.0  # in the pair that hardly turns
+    return [
+        case("the whole sequence at once: T = S = 5", 2, 3, 5, 5, 4, 4),
+        case("one new token behind seven kept ones", 2, 2, 1, 8, 6, 6),
+        case("three new tokens behind four", 1, 2, 3, 7, 4, 4),
+        case("values of another width", 2, 1, 2, 6, 4, 2),
+        case("all sizes 4", 4, 4, 4, 4, 4, 4),
+        replace(low, args=(*far_below(*low.args[:2]), low.args[2]), part="large", tolerance=ROUNDED_FAR),
+        high,
+    ]
+
+
+def _cached(q: Any, k: Any, v: Any) -> Any:
+    """Both turned as one whole sequence, whose last rows alone are kept."""
+    t, s = q.shape[2], k.shape[2]
+    whole = torch.cat([k.new_zeros(*k.shape[:2], s - t, k.shape[-1]), q], dim=2)
+    turned, keys = rotary_oracle(whole, 0), rotary_oracle(k, 0)
+    fused = torch.nn.functional.scaled_dot_product_attention
+    return fused(turned, keys, v, is_causal=True)[:, :, s - t :]
+
+
+CACHED = described("06.cached", _cached_cases, _cached, parts={"core": 0.9, "large": 0.1}, forbids=ATTENTIONS)

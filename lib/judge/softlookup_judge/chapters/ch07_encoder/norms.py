@@ -1,28 +1,21 @@
-"""Tasks about norms: LayerNorm and RMSNorm."""
+"""Tasks about norms: LayerNorm, RMSNorm, and back through LayerNorm by hand."""
 
 from typing import Any
 
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, far_from_zero, normal
+from softlookup_judge.chapters.cases import DTYPE, backward
+from softlookup_judge.chapters.draws import Rng, doubles, far_from_zero, normal
+from softlookup_judge.chapters.forbidden import AUTOGRAD, dotted
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 NORMS = (
-    "torch.nn.functional.layer_norm",
-    "torch.nn.functional.rms_norm",
-    "torch.nn.functional.group_norm",
-    "torch.nn.functional.batch_norm",
-    "torch.nn.functional.instance_norm",
-    "torch.nn.functional.normalize",
-    "torch.nn.LayerNorm",
-    "torch.nn.RMSNorm",
-    "torch.nn.GroupNorm",
-    "torch.layer_norm",
-    "torch.native_layer_norm",
-    "torch.rms_norm",
-    "softlookup.model",
-    "softlookup.reference",
+    *dotted("torch.nn.functional", "layer_norm rms_norm group_norm batch_norm instance_norm normalize"),
+    *dotted("torch.nn", "LayerNorm RMSNorm GroupNorm"),
+    *dotted("torch", "layer_norm native_layer_norm rms_norm"),
+    *dotted("softlookup", "model reference"),
 )
 """What must not be called where a norm is to be written."""
 
@@ -39,8 +32,8 @@ def _gain_shift(rng: Rng, d: int, dtype: str = "float32") -> tuple[np.ndarray, n
 
 
 def _layer_cases(rng: Rng) -> list[Case]:
-    def args(*shape: int, eps: float = 1e-5, **kind: Any) -> tuple[Any, ...]:
-        x = normed(rng, *shape, **kind)
+    def args(*shape: int, eps: float = 1e-5, **facts: Any) -> tuple[Any, ...]:
+        x = normed(rng, *shape, **facts)
         return (x, *_gain_shift(rng, shape[-1], x.dtype.name), eps)
 
     double = args(2, 3, 5, dtype="float64", mean=2.0, eps=0.1)
@@ -54,30 +47,22 @@ def _layer_cases(rng: Rng) -> list[Case]:
         Case("tokens of large mean", (far_from_zero(rng, 2, 3, 4), *_gain_shift(rng, 4), 1e-5)),
         Case("eps = 0.5", args(2, 3, 6, eps=0.5)),
         Case("tokens of D equal numbers", (np.full((2, 3, 4), 1.5, dtype="float32"), *_gain_shift(rng, 4), 1e-5)),
-        Case("float64", double, keeps_dtype=True, part="dtype"),
-        Case("float32", args(2, 4, 3), keeps_dtype=True, part="dtype"),
-        Case(
-            "gradients of x, gain and shift",
-            double,
-            gradients=(0, 1, 2),
-            upstream=normal(rng, 2, 3, 5, dtype="float64"),
-            part="gradient",
-        ),
+        Case("float64", double, **DTYPE),
+        Case("float32", args(2, 4, 3), **DTYPE),
+        Case("gradients of x, gain and shift", double, **backward(doubles(rng, 2, 3, 5), 0, 1, 2)),
     ]
 
 
 def _layer_norm(x: Any, gain: Any, shift: Any, eps: float) -> Any:
-    import torch
-
     return torch.nn.functional.layer_norm(x, gain.shape, gain, shift, eps)
 
 
-LAYER_NORM = described("07.layer-norm", cases=_layer_cases, oracle=_layer_norm, parts=PARTS, forbids=NORMS)
+LAYER_NORM = described("07.layer-norm", _layer_cases, _layer_norm, parts=PARTS, forbids=NORMS)
 
 
-def _rms_cases(rng: Rng, base: float, named: str) -> list[Case]:
-    def args(*shape: int, eps: float = 1e-6, **kind: Any) -> tuple[Any, ...]:
-        x = normed(rng, *shape, **kind)
+def _rms_cases(rng: Rng, base: float, wording: str) -> list[Case]:
+    def args(*shape: int, eps: float = 1e-6, **facts: Any) -> tuple[Any, ...]:
+        x = normed(rng, *shape, **facts)
         return (x, normal(rng, shape[-1], dtype=x.dtype.name) + x.dtype.type(1.5), eps)
 
     double = args(2, 3, 5, dtype="float64", mean=2.0, eps=0.1)
@@ -89,32 +74,55 @@ def _rms_cases(rng: Rng, base: float, named: str) -> list[Case]:
         Case("tokens of tiny numbers", args(2, 4, 5, scale=5e-4)),
         Case("eps = 0.5", args(2, 3, 6, eps=0.5)),
         Case("a token of zeros", (np.zeros((2, 3, 4), dtype="float32"), normal(rng, 4), 1e-6)),
-        Case("float64", double, keeps_dtype=True, part="dtype"),
-        Case("float32", args(2, 4, 3), keeps_dtype=True, part="dtype"),
-        Case(
-            "gradients of x and gain",
-            double,
-            gradients=(0, 1),
-            upstream=normal(rng, 2, 3, 5, dtype="float64"),
-            part="gradient",
-        ),
+        Case("float64", double, **DTYPE),
+        Case("float32", args(2, 4, 3), **DTYPE),
+        Case("gradients of x and gain", double, **backward(doubles(rng, 2, 3, 5), 0, 1)),
     ]
 
 
-def _rms_norm(x: Any, gain: Any, eps: float, base: float, named: str) -> Any:
-    import torch
-
+def _rms_norm(x: Any, gain: Any, eps: float, base: float, wording: str) -> Any:
     return torch.nn.functional.rms_norm(x, gain.shape, gain + base, eps)
 
 
 RMS_NORM = described(
     "07.rms-norm",
-    cases=_rms_cases,
-    oracle=_rms_norm,
+    _rms_cases,
+    _rms_norm,
     parts=PARTS,
     forbids=NORMS,
     variants=(
-        {"base": 0.0, "named": "what each of the D numbers is multiplied by, as in Llama"},
-        {"base": 1.0, "named": "what is added to 1 to give the factor of each of the D numbers, as in Gemma"},
+        {"base": 0.0, "wording": "what each of the D numbers is multiplied by, as in Llama"},
+        {"base": 1.0, "wording": "what is added to 1 to give the factor of each of the D numbers, as in Gemma"},
     ),
+)
+
+
+def _backward_cases(rng: Rng) -> list[Case]:
+    def args(t: int, d: int, eps: float = 1e-5, scale: float = 1.0, dtype: str = "float32") -> tuple[Any, ...]:
+        x = normed(rng, t, d, scale=scale, mean=0.7, dtype=dtype)
+        return normal(rng, t, d, dtype=dtype), x, normal(rng, d, dtype=dtype) + x.dtype.type(1.5), eps
+
+    return [
+        Case("T = 3, D = 5", args(3, 5)),
+        Case("T = D = 4", args(4, 4)),
+        Case("one token, D = 6", args(1, 6)),
+        Case("eps = 0.5", args(4, 3, eps=0.5)),
+        Case("tokens of large mean", (normal(rng, 3, 4), far_from_zero(rng, 3, 4), normal(rng, 4), 1e-5)),
+        Case("tokens of small variance, float64", args(2, 5, eps=1e-3, scale=0.02, dtype="float64")),
+    ]
+
+
+def _layer_norm_backward(g: Any, x: Any, gain: Any, eps: float) -> tuple[Any, ...]:
+    """By autograd, through torch's own function."""
+    with torch.enable_grad():
+        leaves = [tensor.detach().clone().requires_grad_(True) for tensor in (x, gain, torch.zeros_like(gain))]
+        y = torch.nn.functional.layer_norm(leaves[0], gain.shape, leaves[1], leaves[2], eps)
+        return tuple(torch.autograd.grad(y, leaves, g.detach()))
+
+
+LAYER_NORM_BACKWARD = described(
+    "07.layer-norm-backward",
+    _backward_cases,
+    _layer_norm_backward,
+    forbids=(*AUTOGRAD, *(name for name in NORMS if not name.startswith("softlookup"))),
 )

@@ -1,11 +1,13 @@
-"""Tasks on what each kind of model is given and what it is to predict."""
+"""Tasks on what each kind of model is given and predicts, and on the last step from states to words."""
 
 from typing import Any
 
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng
+from softlookup_judge.chapters.cases import backward, variants_by
+from softlookup_judge.chapters.draws import Rng, doubles, normal
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 
@@ -38,20 +40,20 @@ def _labels(sentences: list[list[int]], start_id: int, end_id: int, pad_id: int)
     )
 
 
-LABELS = described("08.labels", cases=_labels_cases, oracle=_labels)
+LABELS = described("08.labels", _labels_cases, _labels)
 
 
 def _hide_cases(rng: Rng, ignore: int) -> list[Case]:
-    def case(label: str, b: int, t: int, share: float, mask_id: int) -> Case:
+    def case(label: str, b: int, t: int, fraction: float, mask_id: int) -> Case:
         ids = rng.integers(10, 99, size=(b, t))
         special = np.zeros((b, t), dtype=bool)
         special[:, 0] = special[:, -1] = True
         u = rng.random((b, t))
         # One of each kind for certain: masked, exchanged, kept, left alone, and a special place that would be chosen.
-        u[0, 1:5] = share * np.array([0.4, 0.85, 0.95, 1.3])
-        u[:, 0] = share * 0.3
+        u[0, 1:5] = fraction * np.array([0.4, 0.85, 0.95, 1.3])
+        u[:, 0] = fraction * 0.3
         other = rng.integers(10, 99, size=(b, t))
-        return Case(label, (ids, special, u, other, mask_id, share))
+        return Case(label, (ids, special, u, other, mask_id, fraction))
 
     first = case("two sequences of eight, a share of 0.25", 2, 8, 0.25, 4)
     # At the very bounds; times a power of two, all ways to compute them give the same numbers.
@@ -68,17 +70,57 @@ def _hide_cases(rng: Rng, ignore: int) -> list[Case]:
 
 
 def _hide(ids: Any, special: Any, u: Any, other: Any, mask_id: int, share: float, ignore: int) -> Any:
-    import torch
-
-    kind = torch.bucketize(u / share, torch.tensor([0.8, 0.9, 1.0], dtype=u.dtype), right=True)
-    kind = torch.where(special, 3, kind)
-    inputs = torch.stack([torch.full_like(ids, mask_id), other, ids, ids]).gather(0, kind[None])[0]
-    return inputs, torch.where(kind < 3, ids, torch.full_like(ids, ignore))
+    action = torch.bucketize(u / share, torch.tensor([0.8, 0.9, 1.0], dtype=u.dtype), right=True)
+    action = torch.where(special, 3, action)
+    inputs = torch.stack([torch.full_like(ids, mask_id), other, ids, ids]).gather(0, action[None])[0]
+    return inputs, torch.where(action < 3, ids, torch.full_like(ids, ignore))
 
 
 MASKED_TOKENS = described(
-    "08.masked-tokens",
-    cases=_hide_cases,
-    oracle=_hide,
-    variants=tuple({"ignore": ignore} for ignore in (-100, -1, -2, -3, -5, -7, -10, -50, -1000)),
+    "08.masked-tokens", _hide_cases, _hide, variants=variants_by(ignore=(-100, -1, -2, -3, -5, -7, -10, -50, -1000))
+)
+
+
+def _logit_cases(rng: Rng, unit: float, wording: str) -> list[Case]:
+    def states(*shape: int, dtype: str = "float32", scale: float = 1.0) -> np.ndarray:
+        return normal(rng, *shape, dtype=dtype, scale=scale)
+
+    double = states(2, 3, 4, dtype="float64"), states(6, 4, dtype="float64")
+    far = states(1, 3, 2), states(5, 2)
+    far[0][..., 0], far[1][:, 0] = 60.0, [10.0, -10.0, 9.0, 0.0, 10.5]
+    # Rows hundreds apart, their own logits close together: one maximum for the whole table is none for each row.
+    levels = states(2, 2, 3), states(5, 3)
+    levels[0][..., 0], levels[1][:, 0] = [[30.0, -30.0], [0.0, 10.0]], 10.0
+    return [
+        Case("B = 2, T = 3, D = 4, V = 7", (states(2, 3, 4), states(7, 4))),
+        Case("small sizes, with 12 words: T = 8, D = 4", (states(1, 8, 4), states(12, 4))),
+        Case("B = T = D = V = 3", (states(3, 3, 3), states(3, 3))),
+        Case("a state of zeros knows nothing", (np.zeros((1, 2, 4), dtype="float32"), states(10, 4))),
+        Case("logits far apart", far, part="large", tolerance=1e-3),
+        Case("logits of one position far below those of another", levels, part="large", tolerance=1e-3),
+        Case("the gradient", double, **backward(doubles(rng, 2, 3, 6), 0, 1)),
+    ]
+
+
+def _logits(x: Any, table: Any, unit: float, wording: str) -> Any:
+    logits = torch.stack([(x * row).sum(-1) for row in table], dim=-1)
+    nats = logits - torch.logsumexp(logits, dim=-1, keepdim=True)
+    return nats / unit
+
+
+LOGITS = described(
+    "08.logits",
+    _logit_cases,
+    _logits,
+    variants=(
+        {"unit": 1.0, "wording": "the **natural logarithms**"},
+        *(
+            {
+                "unit": float(np.log(base)),
+                "wording": f"the logarithms **to the base {base}** (natural logarithms divided by $\\ln {base}$)",
+            }
+            for base in (2, 10, 3, 4, 5, 8, 16, 20)
+        ),
+    ),
+    parts={"core": 0.7, "large": 0.15, "gradient": 0.15},
 )

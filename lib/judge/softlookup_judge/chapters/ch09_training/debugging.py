@@ -11,7 +11,7 @@ import numpy as np
 
 from softlookup_inside.asking.candidates import INSIDES
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.data.published import described
 
 NEVER, ALWAYS, TURNED = "never-alarmed", "always-alarmed", "verdict-inverted"
@@ -25,7 +25,7 @@ def _leak_cases(rng: Rng) -> list[Case]:
         v = int(rng.integers(7, 14))
         whole = np.broadcast_to(masks, (layers, n, t, t)).copy()
         # In float64: whoever compares with a shorter sentence meets other rounding, and is right all the same.
-        table = normal(rng, v, d, dtype="float64", scale=0.7)
+        table = doubles(rng, v, d, scale=0.7)
         settings = {"masks": whole, "table": table, "blend": blend, "repeat_bonus": repeat_bonus}
         return Case(label, ({"candidate": "model", **settings}, rng.integers(0, v, size=(rows, t)), v))
 
@@ -38,16 +38,16 @@ def _leak_cases(rng: Rng) -> list[Case]:
 
     def of_one_sign(label: str, blend: float) -> Case:
         """Each word's vector is the one before, made longer: a later word moves all logits in one direction."""
-        made = case(label, past, blend=blend)
-        model, ids, v = made.args
+        base = case(label, past, blend=blend)
+        model, ids, v = base.args
         table = np.outer(np.linspace(0.2, 1.2, v), np.ones(d))
-        return replace(made, args=({**model, "table": table}, ids % (v - 1), v))
+        return replace(base, args=({**model, "table": table}, ids % (v - 1), v))
 
     def of_one_token(label: str, token: int) -> Case:
         """Whoever writes this token at every place changes nothing."""
-        made = case(label, np.ones((t, t), dtype=bool))
-        model, ids, v = made.args
-        return replace(made, args=(model, np.full_like(ids, token % v), v))
+        base = case(label, np.ones((t, t), dtype=bool))
+        model, ids, v = base.args
+        return replace(base, args=(model, np.full_like(ids, token % v), v))
 
     one_head = np.stack([np.stack([past, past]), np.stack([past, np.tri(t, k=1, dtype=bool)])])
     return [
@@ -67,8 +67,8 @@ def _leak_cases(rng: Rng) -> list[Case]:
         of_one_sign("a leak that lowers every logit", -3.0),
         of_one_sign("a leak that raises every logit", 3.0),
         *(
-            of_one_token(f"everybody sees everything, and every token is the {place} word", token)
-            for place, token in (("first", 0), ("second", 1), ("last", -1))
+            of_one_token(f"everybody sees everything, and every token is the {ordinal} word", token)
+            for ordinal, token in (("first", 0), ("second", 1), ("last", -1))
         ),
     ]
 
@@ -82,7 +82,7 @@ def _leaks(model: dict[str, Any], ids: Any, n_words: int) -> np.ndarray:
     return np.asarray(bool(np.triu(reached, 1).any()) or model["blend"] != 0)
 
 
-FIND_LEAK = described("09.find-leak", cases=_leak_cases, oracle=_leaks, forbids=INSIDES, lends=False)
+FIND_LEAK = described("09.find-leak", _leak_cases, _leaks, forbids=INSIDES, lends=False)
 
 
 def _shift_cases(rng: Rng) -> list[Case]:
@@ -109,8 +109,62 @@ def _shift_cases(rng: Rng) -> list[Case]:
 
 
 def _labels_wrong(loss_of: dict[str, Any], n_words: int) -> np.ndarray:
-    sound = loss_of["shift"] == 1 and loss_of["behind"] >= 1 and not loss_of["turned"]
-    return np.asarray(not sound)
+    is_sound = loss_of["shift"] == 1 and loss_of["behind"] >= 1 and not loss_of["turned"]
+    return np.asarray(not is_sound)
 
 
-FIND_SHIFT = described("09.find-shift", cases=_shift_cases, oracle=_labels_wrong, forbids=INSIDES, lends=False)
+FIND_SHIFT = described("09.find-shift", _shift_cases, _labels_wrong, forbids=INSIDES, lends=False)
+
+
+def _padding_cases(rng: Rng) -> list[Case]:
+    def case(label: str, above: float, below: float, summed: bool = False, fixed: int | None = None) -> Case:
+        n_words = int(rng.integers(5, 12))
+        known_id = None if fixed is None else fixed % n_words
+        settings = {"above": above, "below": below, "summed": summed, "known": known_id}
+        return Case(label, ({"candidate": "loss of logits", **settings}, n_words))
+
+    return [
+        case("sound: a mean over real tokens", 0.0, 0.0),
+        case("a mean over all places", 1.0, 1.0),
+        case("left out of the sum, not of the count", 0.0, 1.0),
+        case("sound: a sum over real tokens", 0.0, 0.0, summed=True),
+        case("left out of the count, not of the sum", 1.0, 0.0),
+        case("the id 0 is always taken for padding", 0.0, 0.0, fixed=0),
+        case("a sum over all places", 1.0, 1.0, summed=True),
+        case("the last id is always taken for padding", 0.0, 0.0, fixed=-1),
+        case("padding counts a hundredth", 0.01, 0.01),
+    ]
+
+
+def _padding(loss_of: dict[str, Any], n_words: int) -> np.ndarray:
+    counted = loss_of["above"] or (loss_of["below"] and not loss_of["summed"])
+    return np.asarray(bool(counted) or loss_of["known"] is not None)
+
+
+FIND_PADDING = described("09.find-padding", _padding_cases, _padding, forbids=INSIDES, lends=False)
+
+
+def _dropping_cases(rng: Rng) -> list[Case]:
+    d = 12
+
+    def case(label: str, *drop_rates: tuple[float, float], training: bool = True) -> Case:
+        weights = normal(rng, len(drop_rates), d, d, scale=d**-0.5)
+        settings = {"weights": weights, "shares": list(drop_rates), "training": training}
+        return Case(label, ({"candidate": "layers", **settings}, normal(rng, 100, d)))
+
+    return [
+        case("sound: drops in training alone", (0.3, 0.0), (0.1, 0.0)),
+        case("drops in use as well", (0.3, 0.3), (0.1, 0.1)),
+        case("sound: never drops", (0.0, 0.0), (0.0, 0.0)),
+        case("one layer of three stays in training", (0.2, 0.0), (0.2, 0.0), (0.2, 0.2)),
+        case("drops one number in two hundred in use", (0.1, 0.005), training=False),
+        case("sound: handed over in use", (0.4, 0.0), training=False),
+        case("drops in use alone", (0.0, 0.4), (0.0, 0.0)),
+    ]
+
+
+def _drops(model: dict[str, Any], x: Any) -> np.ndarray:
+    return np.asarray(any(use > 0 for _, use in model["shares"]))
+
+
+FIND_DROPOUT = described("09.find-dropout", _dropping_cases, _drops, forbids=INSIDES, lends=False)

@@ -3,7 +3,9 @@
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import sized
 from softlookup_judge.chapters.draws import Rng
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 RECIPES = ("float32", "autocast", "master")
@@ -24,28 +26,27 @@ SIZES = {"float32": ("float32",) * 4, "autocast": ("float32",) * 4, "master": ("
 
 def _bytes(parameters: int, activations: int, recipe: str) -> tuple[int, int]:
     """Sizes as numpy has them: weights, gradients, what the optimiser keeps."""
-    each = sum(np.dtype(kind).itemsize for kind in SIZES[recipe])
+    each = sum(np.dtype(dtype).itemsize for dtype in SIZES[recipe])
     wide = np.dtype("float32" if recipe == "float32" else "float16").itemsize
     return each * parameters, wide * activations
 
 
-BYTES = described("09.bytes", cases=_bytes_cases, oracle=_bytes, frame="plain")
+BYTES = described("09.bytes", _bytes_cases, _bytes, frame="plain")
 
 
 def _count_cases(rng: Rng) -> list[Case]:
-    sizes = (
+    return sized(
+        "V, D, F, L",
         (37_000, 512, 2048, 6),
         (37_000, 1024, 4096, 6),
         (7, 4, 10, 1),
         (11, 6, 9, 3),
         (int(rng.integers(20, 90)), 8, int(rng.integers(9, 30)), 2),
     )
-    return [Case(f"(V, D, F, L) = {args}", args, frame="plain") for args in sizes]
 
 
 def _count(vocab_size: int, d_model: int, d_hidden: int, n_layers: int) -> int:
     """Counted on torch's own modules, on the device that holds no numbers."""
-    import torch
     from torch import nn
 
     def layer(attentions: int) -> nn.Module:
@@ -58,4 +59,4 @@ def _count(vocab_size: int, d_model: int, d_hidden: int, n_layers: int) -> int:
     return sum(p.numel() for p in nn.ModuleList(parts).parameters())
 
 
-COUNT = described("09.count", cases=_count_cases, oracle=_count, frame="plain")
+COUNT = described("09.count", _count_cases, _count, frame="plain")

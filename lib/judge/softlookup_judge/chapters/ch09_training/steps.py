@@ -1,11 +1,13 @@
-"""Tasks on one step of the optimiser: the learning rate, and Adam."""
+"""Tasks on steps of training: rates, Adam, clipping, accumulation, dropout, first weights, and a whole run."""
 
 from typing import Any
 
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.cases import DTYPE, backward
+from softlookup_judge.chapters.draws import Rng, doubles, normal, sentences
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 
@@ -28,7 +30,7 @@ def _rate(done: int, d_model: int, warmup: int) -> float:
     return peak * (step / warmup if step < warmup else (warmup / step) ** 0.5)
 
 
-RATE = described("09.warmup", cases=_rate_cases, oracle=_rate, frame="plain", forbids=("softlookup.model",))
+RATE = described("09.warmup", _rate_cases, _rate, frame="plain", forbids=("softlookup.model",))
 
 
 def _adam_cases(rng: Rng) -> list[Case]:
@@ -52,19 +54,150 @@ def _adam_cases(rng: Rng) -> list[Case]:
 
 def _adam(w: Any, g: Any, m: Any, v: Any, step: int, rate: float, beta_1: float, beta_2: float, eps: float) -> Any:
     """Torch's own Adam, in the middle of a run."""
-    import torch
-
     weight = torch.nn.Parameter(w.clone())
     weight.grad = g.clone()
     optimiser = torch.optim.Adam([weight], lr=rate, betas=(beta_1, beta_2), eps=eps, foreach=False)
-    optimiser.state[weight] = {
-        "step": torch.tensor(float(step - 1)),
-        "exp_avg": m.clone(),
-        "exp_avg_sq": v.clone(),
-    }
+    optimiser.state[weight] = {"step": torch.tensor(float(step - 1)), "exp_avg": m.clone(), "exp_avg_sq": v.clone()}
     optimiser.step()
     state = optimiser.state[weight]
     return weight, state["exp_avg"], state["exp_avg_sq"]
 
 
-ADAM = described("09.adam", cases=_adam_cases, oracle=_adam, forbids=("torch.optim", "softlookup.model"))
+ADAM = described("09.adam", _adam_cases, _adam, forbids=("torch.optim", "softlookup.model"))
+
+
+def _clip_cases(rng: Rng) -> list[Case]:
+    def case(label: str, max_norm: float, *scales: float, dtype: str = "float32") -> Case:
+        shapes = ((2, 3), (3,), (4, 1))
+        gradients = (normal(rng, *s, dtype=dtype, scale=k) for s, k in zip(shapes, scales, strict=True))
+        return Case(label, (*gradients, max_norm))
+
+    return [
+        case("gradients of unequal size", 1.0, 3.0, 0.2, 1.0),
+        case("long ones in float64, a bound of 2.5", 2.5, 4.0, 9.0, 5.0, dtype="float64"),
+        case("short ones", 5.0, 0.02, 0.01, 0.03),
+        # torch's own function adds a millionth to the norm.
+        case("a norm of some millionths, float64", 1e-6, 2e-6, 1e-6, 1e-6, dtype="float64"),
+        case("one is much longer than the others", 0.5, 0.01, 20.0, 0.01),
+        case("all of them are zero", 1.0, 0.0, 0.0, 0.0),
+    ]
+
+
+def _clip(g_1: Any, g_2: Any, g_3: Any, max_norm: float) -> Any:
+    norm = torch.linalg.vector_norm(torch.cat([g.flatten() for g in (g_1, g_2, g_3)]))
+    if norm <= max_norm:
+        return g_1, g_2, g_3, norm
+    return g_1 / norm * max_norm, g_2 / norm * max_norm, g_3 / norm * max_norm, norm
+
+
+CLIP = described("09.clip", _clip_cases, _clip, forbids=("torch.nn.utils",))
+
+
+def _accumulate_cases(rng: Rng) -> list[Case]:
+    def case(label: str, batches: int, width: int, every: int, rate: float, dtype: str = "float32") -> Case:
+        tokens = rng.permutation(np.arange(3, 3 + 4 * batches, 4))
+        gradients = normal(rng, batches, width, dtype=dtype) * tokens[:, None].astype(dtype)
+        return Case(label, (normal(rng, width, dtype=dtype), gradients, tokens, every, rate))
+
+    return [
+        case("six batches, three to a step", 6, 4, 3, 0.3),
+        case("seven batches, two to a step: one is left", 7, 3, 2, 2.0),
+        case("as many batches as weights", 5, 5, 2, 0.3),
+        case("each batch is a step", 3, 2, 1, 0.05),
+        case("fewer batches than a step has, in float64", 2, 3, 4, 0.7, "float64"),
+    ]
+
+
+def _accumulate(w: Any, gradients: Any, tokens: Any, every: int, rate: float) -> Any:
+    after = []
+    for group, counts in zip(gradients.split(every), tokens.split(every), strict=True):
+        after += [w] * (len(group) - 1)
+        w = w - rate * group.sum(dim=0) / counts.sum()
+        after.append(w)
+    return torch.stack(after)
+
+
+ACCUMULATE = described("09.accumulate", _accumulate_cases, _accumulate)
+
+
+def _dropout_cases(rng: Rng) -> list[Case]:
+    def args(shape: tuple[int, ...], p: float, training: bool, dtype: str = "float32") -> tuple[Any, ...]:
+        u = rng.random(shape)
+        u.flat[0], u.flat[1] = p, p / 2
+        return normal(rng, *shape, dtype=dtype), u.astype(dtype), p, training
+
+    x, u, *options = args((3, 4), 0.5, True, "float16")
+
+    return [
+        Case("in training, p = 0.25", args((3, 5), 0.25, True)),
+        Case("in use, p = 0.25", args((2, 5), 0.25, False)),
+        Case("in training, p = 0.5, three axes", args((3, 1, 3), 0.5, True)),
+        Case("in training, p = 0", args((2, 3), 0.0, True)),
+        Case("half precision", args((3, 3), 0.25, True, "float16"), **DTYPE),
+        Case("x in half precision, u in float32", (x, u.astype("float32"), *options), **DTYPE),
+        Case("the gradient of x", args((2, 4), 0.25, True, "float64"), **backward(doubles(rng, 2, 4), 0)),
+    ]
+
+
+def _dropout(x: Any, u: Any, p: float, training: bool) -> Any:
+    return torch.where(u < p, torch.zeros_like(x), x / (1 - p)) if training else x
+
+
+DROPOUT = described(
+    "09.dropout",
+    _dropout_cases,
+    _dropout,
+    parts={"core": 0.6, "gradient": 0.2, "dtype": 0.2},
+    forbids=("torch.nn.functional.dropout", "torch.nn.Dropout", "torch.dropout"),
+)
+
+
+def _first_cases(rng: Rng) -> list[Case]:
+    def case(n_in: int, n_out: int, after_relu: bool, dtype: str = "float32") -> Case:
+        label = f"{n_in} in, {n_out} out, {'behind a ReLU' if after_relu else 'no ReLU'}"
+        # A root taken in float32 costs nothing.
+        tolerance = 1e-6 if dtype == "float64" else None
+        return Case(label, (normal(rng, n_in, n_out, dtype=dtype), after_relu), tolerance=tolerance)
+
+    return [case(3, 5, False), case(3, 5, True), case(4, 4, False), case(6, 2, True, "float64"), case(6, 2, False)]
+
+
+def _first(z: Any, after_relu: bool) -> Any:
+    n_in, n_out = z.shape
+    return z * (2 / n_in) ** 0.5 if after_relu else z / ((n_in + n_out) / 2) ** 0.5
+
+
+FIRST_WEIGHTS = described("09.initialise", _first_cases, _first, forbids=("torch.nn.init", "softlookup.model"))
+
+
+def _train_cases(rng: Rng) -> list[Case]:
+    def case(
+        label: str, lengths: tuple[int, ...], n_words: int, pad_id: int, rate: float, steps: int, dtype: str = "float32"
+    ) -> Case:
+        ids = sentences(rng, lengths, n_words, pad_id)
+        return Case(label, (normal(rng, n_words, n_words, dtype=dtype), ids, pad_id, rate, steps), descends=True)
+
+    return [
+        case("three steps, two sentences", (5, 3), 7, 0, 2.0, 3),
+        case("one step", (4, 2, 3), 5, 4, 1.0, 1),
+        case("eight steps in float64", (6, 4), 6, 1, 3.0, 8, "float64"),
+        case("as many sentences as tokens", (4, 3, 4, 2), 4, 2, 1.5, 4),
+    ]
+
+
+def _train(w: Any, ids: Any, pad_id: int, rate: float, steps: int) -> Any:
+    """By hand: pairs are counted, and the gradient of a word's row is (softmax - share) times how often it stood."""
+    n_words = len(w)
+    pairs = torch.zeros(n_words, n_words, dtype=w.dtype)
+    for row in ids.tolist():
+        for token, following in zip(row, row[1:], strict=False):
+            if following != pad_id:
+                pairs[token, following] += 1
+    tokens, losses = pairs.sum(), []
+    for _ in range(steps):
+        losses.append(-(pairs * w.log_softmax(-1)).sum() / tokens)
+        w = w - rate * (pairs.sum(-1, keepdim=True) * w.softmax(-1) - pairs) / tokens
+    return w, torch.stack(losses)
+
+
+TRAIN = described("09.train", _train_cases, _train)

@@ -1,35 +1,24 @@
-"""Tasks on what a decoder is given, what it has to say, and how surprised it was."""
+"""Tasks on what a decoder is given and has to predict, its loss, and the perplexity of a whole set."""
 
 from typing import Any
 
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.cases import backward, variants_by
+from softlookup_judge.chapters.draws import Rng, normal, sentences
+from softlookup_judge.chapters.forbidden import dotted
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 OWN_LOSSES = (
-    "torch.nn.functional.cross_entropy",
-    "torch.nn.functional.nll_loss",
-    "torch.nn.functional.kl_div",
-    "torch.nn.CrossEntropyLoss",
-    "torch.nn.NLLLoss",
-    "torch.nn.KLDivLoss",
+    *dotted("torch.nn.functional", "cross_entropy nll_loss kl_div"),
+    *dotted("torch.nn", "CrossEntropyLoss NLLLoss KLDivLoss"),
     "torch.nn.functional.linear_cross_entropy",
     "torch.nn.LinearCrossEntropyLoss",
-    "softlookup.model",
-    "softlookup.training",
+    *dotted("softlookup", "model training"),
 )
 """What must not be called where a loss is to be written."""
-
-
-def sentences(rng: Rng, lengths: tuple[int, ...], n_words: int, pad_id: int) -> np.ndarray:
-    """Ids of sentences, filled up behind; no real token has the id of padding."""
-    free = [n for n in range(n_words) if n != pad_id]
-    ids = np.full((len(lengths), max(lengths)), pad_id)
-    for row, length in zip(ids, lengths, strict=True):
-        row[:length] = rng.choice(free, size=length)
-    return ids
 
 
 def _shift_cases(rng: Rng, ignore: int) -> list[Case]:
@@ -54,10 +43,7 @@ def _shift(ids: Any, pad_id: int, ignore: int) -> Any:
 
 
 SHIFT = described(
-    "09.shift",
-    cases=_shift_cases,
-    oracle=_shift,
-    variants=tuple({"ignore": ignore} for ignore in (-100, -1, -2, -3, -5, -7, -10, -50, -1000)),
+    "09.shift", _shift_cases, _shift, variants=variants_by(ignore=(-100, -1, -2, -3, -5, -7, -10, -50, -1000))
 )
 
 
@@ -81,35 +67,52 @@ def _loss_cases(rng: Rng, epsilon: float | None = None) -> list[Case]:
         Case(
             "the gradient of the logits",
             args((4, 2), 5, 0, "float64"),
-            gradients=(0,),
-            upstream=np.array(float(rng.uniform(0.5, 2))),
-            part="gradient",
+            **backward(np.array(float(rng.uniform(0.5, 2))), 0),
         ),
     ]
 
 
 def _cross_entropy(logits: Any, labels: Any, pad_id: int) -> Any:
-    from torch.nn import functional as F
-
-    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
+    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
 
 
 def _smoothed(logits: Any, labels: Any, pad_id: int, epsilon: float) -> Any:
-    from torch.nn import functional as F
-
-    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=epsilon)
+    return torch.nn.functional.cross_entropy(
+        logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=epsilon
+    )
 
 
 PARTS = {"core": 0.6, "large": 0.2, "gradient": 0.2}
 
-CROSS_ENTROPY = described("09.cross-entropy", cases=_loss_cases, oracle=_cross_entropy, parts=PARTS, forbids=OWN_LOSSES)
+CROSS_ENTROPY = described("09.cross-entropy", _loss_cases, _cross_entropy, parts=PARTS, forbids=OWN_LOSSES)
 
 
 SMOOTHED_LOSS = described(
     "09.smoothed-loss",
-    cases=_loss_cases,
-    oracle=_smoothed,
+    _loss_cases,
+    _smoothed,
     parts=PARTS,
     forbids=OWN_LOSSES,
-    variants=tuple({"epsilon": epsilon} for epsilon in (0.1, 0.2, 0.05, 0.15, 0.25, 0.3, 0.4, 0.02, 0.12)),
+    variants=variants_by(epsilon=(0.1, 0.2, 0.05, 0.15, 0.25, 0.3, 0.4, 0.02, 0.12)),
 )
+
+
+def _perplexity_cases(rng: Rng) -> list[Case]:
+    def case(label: str, n: int, dtype: str = "float32") -> Case:
+        # torch divides whole numbers in float32.
+        tolerance = 1e-6 if dtype == "float64" else None
+        return Case(label, (rng.uniform(0.2, 3, n).astype(dtype), rng.integers(1, 90, size=n)), tolerance=tolerance)
+
+    return [
+        Case("a long batch and a short one", (np.array([1.0, 4.0], "float32"), np.array([90, 10]))),
+        case("five batches", 5),
+        case("one batch", 1),
+        case("four batches, float64", 4, "float64"),
+    ]
+
+
+def _perplexity(losses: Any, tokens: Any) -> Any:
+    return (losses.exp() ** (tokens / tokens.sum().double())).prod()
+
+
+PERPLEXITY = described("09.perplexity", _perplexity_cases, _perplexity, forbids=("softlookup.model",))

@@ -1,13 +1,56 @@
-"""The task on the whole beam search, in a table model."""
+"""Tasks on beam search: one step, all of it in a table model, and ranking texts of different lengths."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.ch10_inference.beam_steps import log_shares
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.draws import Rng, doubles, normal
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
+
+
+def log_shares(x: np.ndarray) -> np.ndarray:
+    """Logarithms of the softmax of each row."""
+    shifted = x - x.max(-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+
+
+def _step_cases(rng: Rng) -> list[Case]:
+    def case(label: str, w: int, v: int, beams: int) -> Case:
+        totals = -np.abs(doubles(rng, w, scale=2.0)) - 1.0
+        return Case(label, (totals, log_shares(doubles(rng, w, v, scale=1.5)), beams))
+
+    first = np.array([-0.25]), log_shares(doubles(rng, 1, 6)), 3
+    # The likeliest text has the two best continuations, and another one none at all.
+    totals = np.array([-1.0, -6.0, -2.0])
+    log_p = np.log(np.array([[0.5, 0.3, 0.15, 0.05], [0.9, 0.05, 0.03, 0.02], [0.6, 0.2, 0.15, 0.05]]))
+    return [
+        case("W = 3, V = 7, four are kept", 3, 7, 4),
+        case("W = V = 4, four are kept", 4, 4, 4),
+        Case("a single text is open", first),
+        Case("a text that nothing comes of", (totals, log_p, 3)),
+        case("everything is kept", 2, 3, 6),
+        case("one is kept: greedy", 1, 5, 1),
+        case("W = 2, V = 300, forty are kept", 2, 300, 40),
+    ]
+
+
+def _step(totals: Any, log_p: Any, beams: int) -> Any:
+    """All continuations in a list, sorted."""
+    w, v = log_p.shape
+    continuations = sorted(
+        ((float(totals[i] + log_p[i, j]), i, j) for i, j in product(range(w), range(v))), reverse=True
+    )
+    kinds = torch.float64, torch.int64, torch.int64  # a stand-in's parents and tokens are looked up with
+    return tuple(
+        torch.tensor([continuation[n] for continuation in continuations[:beams]], dtype=dtype)
+        for n, dtype in enumerate(kinds)
+    )
+
+
+BEAM_STEP = described("10.beam-step", _step_cases, _step)
 
 
 def _renamed(table: np.ndarray, start_id: int, end_id: int) -> tuple[np.ndarray, int, int]:
@@ -21,7 +64,7 @@ def _renamed(table: np.ndarray, start_id: int, end_id: int) -> tuple[np.ndarray,
 
 def _tables(rng: Rng, v: int, beams: int, limit: int, alpha: float, *, end_bias: float = 0.0) -> Case:
     """A table whose best text is far enough ahead of the next, so that rounding decides nothing."""
-    table = normal(rng, v, v, dtype="float64", scale=1.6)
+    table = doubles(rng, v, v, scale=1.6)
     table[:, 1] += end_bias
     table[0, 1] -= 2.0  # hardly any text ends at once
     label = f"V = {v}, beam of {beams}, at most {limit} tokens, alpha = {alpha:g}"
@@ -114,8 +157,6 @@ def _beam_cases(rng: Rng) -> list[Case]:
 
 def _beam(table: Any, start_id: int, end_id: int, beams: int, limit: int, alpha: float) -> Any:
     """The same with tuples and sorting: texts as keys, finished ones put aside."""
-    import torch
-
     open_texts: dict[tuple[int, ...], float] = {(): 0.0}
     finished: dict[tuple[int, ...], float] = {}
     while open_texts:
@@ -132,4 +173,45 @@ def _beam(table: Any, start_id: int, end_id: int, beams: int, limit: int, alpha:
     return torch.tensor(winner), torch.tensor(finished[winner], dtype=torch.float64)
 
 
-BEAM = described("10.beam", cases=_beam_cases, oracle=_beam, cuts=False)
+BEAM = described("10.beam", _beam_cases, _beam, cuts=False)
+
+
+def _score_cases(rng: Rng, base: int, below: int) -> list[Case]:
+    def case(label: str, lengths: list[int], m: int, end: int, alpha: float) -> Case:
+        """Texts of these lengths, the end token counted; 0 stands for one without an end."""
+        free = [n for n in range(9) if n != end]
+        ids = rng.choice(free, size=(len(lengths), m))
+        for row, n in zip(ids, lengths, strict=True):
+            if n:
+                row[n - 1] = end
+                # Behind the end stands whatever it was filled up with, mostly the end token again.
+                row[n:] = rng.choice([end, end, free[0]], size=m - n)
+        log_p = -np.abs(normal(rng, len(lengths), m, scale=1.5)) - np.float32(0.1)
+        return Case(label, (log_p, ids, end, alpha))
+
+    return [
+        case("three texts, alpha = 0.6", [2, 4, 5], 6, 3, 0.6),
+        case("as many texts as tokens, alpha = 1", [1, 3, 2, 4], 4, 0, 1.0),
+        case("one of them has no end token", [3, 0], 5, 7, 0.8),
+        case("alpha = 0: no penalty", [2, 5, 3], 5, 1, 0.0),
+        case("a text of the end token alone", [1], 3, 2, 1.3),
+        case("long texts, alpha = 0.7", [8, 13, 0], 14, 4, 0.7),
+        case("texts of some hundred tokens, alpha = 0.6", [140, 0, 150], 160, 5, 0.6),
+    ]
+
+
+def _score(log_p: Any, ids: Any, end_id: int, alpha: float, base: int, below: int) -> Any:
+    """Text by text, cut at its first end."""
+    scores = []
+    for row, text in zip(log_p, ids.tolist(), strict=True):
+        n = text.index(end_id) + 1 if end_id in text else len(text)
+        scores.append(row[:n].sum() * ((base + n) / below) ** -alpha)
+    return torch.stack(scores)
+
+
+SCORE = described(
+    "10.score",
+    _score_cases,
+    _score,
+    variants=tuple({"base": base, "below": base + 1} for base in (5, 2, 1, 3, 4, 6, 7, 8, 9)),
+)

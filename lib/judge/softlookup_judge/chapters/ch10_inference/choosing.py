@@ -1,11 +1,13 @@
-"""Tasks on making a distribution sharper or cutting it to the k likeliest."""
+"""Tasks on distributions: temperature, the k likeliest, the likeliest that hold a mass, and drawing."""
 
 from typing import Any
 
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.cases import DTYPE
+from softlookup_judge.chapters.draws import Rng, normal, softmax
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 
@@ -27,15 +29,13 @@ def _temperature_cases(rng: Rng) -> list[Case]:
         Case("a temperature of 0", (logits(3, 6), 0), part="zero", exact_zeros=True, keeps_dtype=True),
         Case("a temperature of 0.0, all logits below zero", (-5.0 - np.abs(logits(2, 5)), 0.0), part="zero"),
         Case("logits near 1000", (far, 2.0), part="large", tolerance=1e-3),
-        Case("float64", (logits(2, 4, "float64"), 0.5), part="dtype", keeps_dtype=True),
-        Case("float32", (logits(2, 4), 0.5), part="dtype", keeps_dtype=True),
+        Case("float64", (logits(2, 4, "float64"), 0.5), **DTYPE),
+        Case("float32", (logits(2, 4), 0.5), **DTYPE),
     ]
 
 
 def _temperature(logits: Any, temperature: float) -> Any:
     """Shares of exponentials, by a log-sum-exp; at 0 by comparing with the largest."""
-    import torch
-
     if not temperature:
         return logits.eq(logits.amax(1, keepdim=True)).to(logits.dtype)
     scaled = torch.mul(logits, 1 / temperature)
@@ -43,10 +43,7 @@ def _temperature(logits: Any, temperature: float) -> Any:
 
 
 TEMPERATURE = described(
-    "10.temperature",
-    cases=_temperature_cases,
-    oracle=_temperature,
-    parts={"core": 0.6, "zero": 0.2, "large": 0.1, "dtype": 0.1},
+    "10.temperature", _temperature_cases, _temperature, parts={"core": 0.6, "zero": 0.2, "large": 0.1, "dtype": 0.1}
 )
 
 
@@ -72,8 +69,6 @@ def _top_k_cases(rng: Rng) -> list[Case]:
 
 def _top_k(logits: Any, k: int) -> Any:
     """By rank: how many tokens are likelier, or as likely with a lower id."""
-    import torch
-
     ids = torch.arange(logits.shape[1])
     logit, other = logits[:, :, None], logits[:, None, :]
     ahead = (other > logit) | ((other == logit) & (ids[None, :] < ids[:, None]))
@@ -82,4 +77,82 @@ def _top_k(logits: Any, k: int) -> Any:
     return e / e.sum(1, keepdim=True)
 
 
-TOP_K = described("10.top-k", cases=_top_k_cases, oracle=_top_k, parts={"core": 0.7, "large": 0.1, "ties": 0.2})
+TOP_K = described("10.top-k", _top_k_cases, _top_k, parts={"core": 0.7, "large": 0.1, "ties": 0.2})
+
+
+def _distribution(rng: Rng, b: int, v: int, p: float, scale: float = 1.0) -> np.ndarray:
+    """Random distributions, float64, in which no sum of the likeliest comes near p, and no two are nearly equal."""
+    rows: list[np.ndarray] = []
+    while len(rows) < b:
+        row = softmax(scale * rng.standard_normal(v))
+        sums = np.sort(row)[::-1].cumsum()
+        if np.abs(sums - p).min() > 0.01 and np.diff(np.sort(row)).min() > 1e-3:
+            rows.append(row)
+    return np.array(rows)
+
+
+def _top_p_cases(rng: Rng) -> list[Case]:
+    def case(label: str, b: int, v: int, p: float, scale: float = 1.2, part: str = "core") -> Case:
+        return Case(label, (_distribution(rng, b, v, p, scale), p), part=part)
+
+    exact = np.array([[0.125, 0.5, 0.03125, 0.25, 0.09375], [0.25, 0.03125, 0.5, 0.09375, 0.125]])
+    sure = np.array([[0.02, 0.9, 0.05, 0.03], [0.55, 0.25, 0.15, 0.05]])
+    return [
+        case("B = 2, V = 6, p = 0.7", 2, 6, 0.7),
+        case("B = V = 4, p = 0.8", 4, 4, 0.8),
+        case("B = 3, V = 9, p = 0.55", 3, 9, 0.55, 0.9),
+        case("half of it", 2, 5, 0.5, 0.7),
+        Case("p = 1 keeps everything", (np.array([[0.5, 0.125, 0.25, 0.125 - 1 / 64, 1 / 64]]), 1.0), part="exact"),
+        Case("two tokens hold exactly p", (exact, 0.75), part="exact"),
+        Case("the likeliest alone holds more than p", (sure, 0.4), part="sure"),
+        Case("a tiny p: greedy", (_distribution(rng, 3, 5, 0.05), 0.02), part="sure", exact_zeros=True),
+    ]
+
+
+def _top_p(probabilities: Any, p: float) -> Any:
+    """Token by token: it is kept if the likelier ones hold less than p."""
+    likelier = probabilities[:, None, :] > probabilities[:, :, None]
+    before = torch.einsum("bij,bj->bi", likelier.to(probabilities.dtype), probabilities)
+    remaining = torch.where(before < p, probabilities, 0.0)
+    return remaining / remaining.sum(1, keepdim=True)
+
+
+TOP_P = described("10.top-p", _top_p_cases, _top_p, parts={"core": 0.7, "sure": 0.2, "exact": 0.1})
+
+
+def _draw_cases(rng: Rng) -> list[Case]:
+    def probabilities(b: int, v: int) -> np.ndarray:
+        """Multiples of 1/64, one of them zero in each row: their sums are exact in every order."""
+        cuts = np.sort(np.stack([rng.choice(np.arange(1, 64), v - 2, replace=False) for _ in range(b)]), axis=1)
+        ends = np.concatenate((np.zeros((b, 1)), cuts, np.full((b, 1), 64)), axis=1)
+        widths = np.diff(ends, axis=1)
+        columns = rng.integers(0, v, size=b)
+        return np.stack([np.insert(row, at, 0) for row, at in zip(widths, columns, strict=True)]) / 64
+
+    def inside(b: int) -> np.ndarray:
+        return (rng.integers(0, 64, size=b) + rng.uniform(0.2, 0.8, size=b)) / 64
+
+    def fine(b: int, v: int, near: float = 4e-5) -> tuple[np.ndarray, np.ndarray]:
+        """Many stretches and luck that lies near their ends: nearer than half precision, say, can tell."""
+        rows = softmax(0.5 * rng.standard_normal((b, v)))
+        ends = rows.cumsum(1)[np.arange(b), rng.integers(v // 2, v - 1, size=b)]
+        return rows, ends + rng.choice([-near, near], size=b)
+
+    edges = np.array([[0.0, 0.25, 0.0, 0.75], [0.25, 0.25, 0.5, 0.0], [0.5, 0.0, 0.25, 0.25], [0.0, 0.0, 1.0, 0.0]])
+    return [
+        Case("B = 3, V = 5", (probabilities(3, 5), inside(3))),
+        Case("B = V = 6", (probabilities(6, 6), inside(6))),
+        Case("sixteen rows of nine tokens", (probabilities(16, 9), inside(16))),
+        Case("forty rows, luck near the ends of stretches", fine(40, 60)),
+        Case("twelve rows of 300 tokens", fine(12, 300)),
+        Case("one row, luck near the right end", (probabilities(1, 4), np.array([0.996]))),
+        Case("luck nearer to the ends of stretches than float32 can tell", fine(40, 60, 1e-9), part="edges"),
+        Case("luck on the ends of stretches, and 0", (edges, np.array([0.0, 0.25, 0.5, 0.0])), part="edges"),
+    ]
+
+
+def _draw(probabilities: Any, u: Any) -> Any:
+    return torch.searchsorted(probabilities.cumsum(1), u[:, None], right=True)[:, 0]
+
+
+DRAW = described("10.draw", _draw_cases, _draw, parts={"core": 0.8, "edges": 0.2}, cuts=False)

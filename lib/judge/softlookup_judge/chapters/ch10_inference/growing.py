@@ -1,11 +1,13 @@
-"""Tasks on writing one token after the other: the last position's logits, and greedy writing that stops."""
+"""Tasks on writing token by token: the last logits, greedy writing, positions of new tokens, and what it costs."""
 
 from typing import Any
 
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import sized, variants_by
 from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 
@@ -29,12 +31,10 @@ def _next_cases(rng: Rng) -> list[Case]:
 
 
 def _next(logits: Any, lengths: Any) -> Any:
-    import torch
-
     return torch.stack([row[: int(n)][-1].topk(1).indices[0] for row, n in zip(logits, lengths, strict=True)])
 
 
-NEXT = described("10.next", cases=_next_cases, oracle=_next)
+NEXT = described("10.next", _next_cases, _next)
 
 
 def _chain(rng: Rng, v: int, path: list[int]) -> np.ndarray:
@@ -78,8 +78,6 @@ def _greedy_cases(rng: Rng) -> list[Case]:
 
 def _greedy(table: Any, ids: Any, end_id: int, limit: int) -> Any:
     """The same by following a row of successors, and cutting behind the first end."""
-    import torch
-
     follows = table.topk(1, dim=1).indices[:, 0].tolist()
     walk: list[int] = []
     while len(walk) < limit:
@@ -88,4 +86,74 @@ def _greedy(table: Any, ids: Any, end_id: int, limit: int) -> Any:
     return torch.tensor([*ids.tolist(), *walk[:cut]])
 
 
-GREEDY = described("10.greedy", cases=_greedy_cases, oracle=_greedy)
+GREEDY = described("10.greedy", _greedy_cases, _greedy)
+
+
+def _position_cases(rng: Rng, for_padding: int) -> list[Case]:
+    def real(lengths: list[int], total: int) -> np.ndarray:
+        return np.arange(total) >= total - np.array(lengths)[:, None]
+
+    return [
+        Case("three texts of 5, 2 and 4, one new token", (real([5, 2, 4], 5), 1)),
+        Case("the prompt itself: all of it is new", (real([3, 6], 6), 6)),
+        Case("three new tokens behind a kept prompt", (real([7, 5, 4, 6], 7), 3)),
+        Case("no padding, two new tokens", (real([6, 6], 6), 2)),
+        Case("as many texts as tokens", (real([1, 3, 2], 3), 2)),
+        Case("a text of 300 tokens", (real([300, 7], 300), 2)),
+    ]
+
+
+def _positions(real: Any, n_new: int, for_padding: int) -> Any:
+    """Row by row: a column's place, less the padding in front."""
+    s = real.shape[1]
+    fronts = [s - int(row.sum()) for row in real]
+    columns = range(s - n_new, s)
+    return torch.tensor([[c - front if c >= front else for_padding for c in columns] for front in fronts])
+
+
+POSITIONS = described(
+    "10.positions", _position_cases, _positions, variants=variants_by(for_padding=(0, 1, 2, 3, 4, 5, 7, 9, 11))
+)
+
+
+def _bytes_cases(rng: Rng) -> list[Case]:
+    random_sizes = [int(n) for n in rng.integers(2, 9, size=4)]
+    return sized(
+        "L, N, K, H, B, S, bytes",
+        (2, 4, 2, 3, 5, 7, 4),
+        (random_sizes[0], 6, 3, random_sizes[1], random_sizes[2], 10 * random_sizes[3] + 1, 2),
+        (32, 32, 8, 128, 1, 8192, 2),
+        (12, 12, 12, 64, 8, 1024, 4),
+        (80, 64, 8, 128, 16, 4096, 1),
+        (3, 5, 1, 4, 2, 6, 8),
+    )
+
+
+def _bytes(
+    n_layers: int, n_heads: int, n_kv_heads: int, head_width: int, batch: int, n_tokens: int, bytes_each: int
+) -> int:
+    """A tensor of keys and values on the device that holds no numbers."""
+    dtype = {1: torch.int8, 2: torch.float16, 4: torch.float32, 8: torch.float64}[bytes_each]
+    cache = torch.empty(n_layers, 2, batch, n_kv_heads, n_tokens, head_width, dtype=dtype, device="meta")
+    return cache.numel() * cache.element_size()
+
+
+CACHE_BYTES = described("10.cache-bytes", _bytes_cases, _bytes, frame="plain")
+
+
+def _cost_cases(rng: Rng) -> list[Case]:
+    p, m = (int(n) for n in rng.integers(4, 30, size=2))
+    sizes = ((2, 3), (1, 1), (1, 6), (10, 1), (5, 5), (p, m), (128, 128))
+    return [Case(f"a prompt of {p}, {m} new tokens", (p, m), frame="plain") for p, m in sizes]
+
+
+def _cost(n_prompt: int, n_new: int) -> Any:
+    """Counted one by one, as a program would run them."""
+    again = [list(range(length)) for length in range(n_prompt, n_prompt + n_new)]
+    fed = [list(range(n_prompt)), *([length] for length in range(n_prompt, n_prompt + n_new - 1))]
+    tokens = [sum(map(len, steps)) for steps in (again, fed)]
+    scores = [sum(position + 1 for step in steps for position in step) for steps in (again, fed)]
+    return tuple(np.array(n) for n in (tokens[0], tokens[1], scores[0], scores[1]))
+
+
+COST = described("10.cost", _cost_cases, _cost, frame="plain")

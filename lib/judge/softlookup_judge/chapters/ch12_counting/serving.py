@@ -1,13 +1,17 @@
-"""Tasks on a model that writes: what fits in memory, and how fast a step can be."""
+"""Tasks on a model that writes: what fits in memory, how fast a step is, and which batch pays."""
+
+from fractions import Fraction
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.ch12_counting.counts import meta, plain
+from softlookup_judge.chapters.cases import sized
+from softlookup_judge.chapters.ch12_counting.counts import meta, product_flops
 from softlookup_judge.chapters.draws import Rng
+from softlookup_judge.chapters.oracles import least_enough
 from softlookup_judge.data.published import described
 
 
-def _fit_cases(rng: Rng, kind: str, size: int) -> list[Case]:
-    return plain(
+def _fit_cases(rng: Rng, number_format: str, size: int) -> list[Case]:
+    return sized(
         "memory, parameters, L, N, K, H, S",
         (80, 6_738_415_616, 32, 32, 32, 128, 4096),
         (80, 8_030_261_248, 32, 32, 8, 128, 8000),
@@ -27,7 +31,7 @@ def _fit(
     n_kv_heads: int,
     head_width: int,
     context: int,
-    kind: str,
+    number_format: str,
     size: int,
 ) -> int:
     """Caches as torch would hold them, taken off one size after the other until nothing more fits."""
@@ -43,20 +47,20 @@ def _fit(
 
 CACHE = described(
     "12.cache",
-    cases=_fit_cases,
-    oracle=_fit,
+    _fit_cases,
+    _fit,
     frame="plain",
     variants=(
-        {"kind": "half precision, two bytes", "size": 2},
-        {"kind": "float32, four bytes", "size": 4},
-        {"kind": "FP8, one byte", "size": 1},
-        {"kind": "float64, eight bytes", "size": 8},
+        {"number_format": "half precision, two bytes", "size": 2},
+        {"number_format": "float32, four bytes", "size": 4},
+        {"number_format": "FP8, one byte", "size": 1},
+        {"number_format": "float64, eight bytes", "size": 8},
     ),
 )
 
 
 def _step_cases(rng: Rng) -> list[Case]:
-    return plain(
+    return sized(
         "B, weight bytes, cache bytes, operations for a token, GB/s, TFLOP/s",
         (1, 13_476_831_232, 524_288_000, 13_738_442_752, 2039.0, 312.0),
         (64, 13_476_831_232, 524_288_000, 13_738_442_752, 2039.0, 312.0),
@@ -77,4 +81,75 @@ def _step(
     return flops / attainable, attainable / token_flops
 
 
-STEP = described("12.step", cases=_step_cases, oracle=_step, frame="plain")
+STEP = described("12.step", _step_cases, _step, frame="plain")
+
+
+def _decode_cases(rng: Rng) -> list[Case]:
+    random_sizes = tuple(int(rng.integers(low, low + 20)) for low in (2, 30, 60, 90))
+    return sized(
+        "B, S, D, F, N, K, H, bytes_per_number",
+        (1, 1000, 4096, 11008, 32, 32, 128, 2),
+        (64, 1000, 4096, 11008, 32, 32, 128, 2),
+        (64, 1000, 4096, 14336, 32, 8, 128, 2),
+        (3, 7, 5, 11, 6, 2, 4, 1),
+        (*random_sizes, 6, 3, 8, 4),
+    )
+
+
+def _decode(
+    batch: int,
+    context: int,
+    d_model: int,
+    d_hidden: int,
+    n_heads: int,
+    n_kv_heads: int,
+    head_width: int,
+    bytes_per_number: int,
+) -> tuple[float, float]:
+    """One sequence and one shared head after the other: from the shapes of tensors."""
+
+    def intensity(count: int, a: tuple[int, ...], b: tuple[int, ...], out: tuple[int, ...]) -> float:
+        moved = sum(meta(*shape, size=bytes_per_number).nbytes for shape in (a, b, out))
+        return count * product_flops((a, b)) / (count * moved)
+
+    group = n_heads // n_kv_heads
+    return intensity(1, (batch, d_model), (d_model, d_hidden), (batch, d_hidden)), intensity(
+        batch * n_kv_heads, (group, head_width), (head_width, context), (group, context)
+    )
+
+
+DECODE = described("12.decode", _decode_cases, _decode, frame="plain")
+
+
+def _ridge_cases(rng: Rng) -> list[Case]:
+    t = int(rng.integers(2, 9))
+    return sized(
+        "T, D, F, bytes_per_number, ridge",
+        (1, 4096, 4096, 2, 153.01),
+        (50, 4096, 4096, 2, 153.01),
+        (100, 4096, 11008, 2, 161.24),
+        (1, 4096, 11008, 4, 20.13),
+        (1, 128, 128, 2, 161.24),
+        (t, int(rng.integers(500, 900)), 1000, 2, 30.07),
+        (3, 40, 50, 1, 38.52),
+        (1000, 4096, 4096, 2, 153.01),  # one sequence is enough
+        (4, 64, 64, 2, 16.0),  # 8 sequences lie on the ridge itself
+        (1, 64, 64, 2, 32.0),  # which no batch reaches, though every larger one comes nearer
+        (1, 64, 64, 2, 31.87),
+    )
+
+
+def _ridge(n_tokens: int, d_model: int, d_hidden: int, bytes_per_number: int, ridge: float) -> int:
+    """By trying, in exact fractions, since ties count."""
+    exact = Fraction(ridge)
+
+    def enough(batch: int) -> bool:
+        rows = batch * n_tokens
+        return 2 * rows * d_model * d_hidden >= exact * bytes_per_number * (
+            rows * d_model + d_model * d_hidden + rows * d_hidden
+        )
+
+    return least_enough(enough)
+
+
+RIDGE = described("12.ridge", _ridge_cases, _ridge, frame="plain")

@@ -1,15 +1,19 @@
-"""Tasks on two modalities in one space: the contrastive loss, and labels that are texts."""
+"""Tasks on two modalities: the contrastive loss, labels that are texts, cross-attention with a gate, and rollout."""
 
 from typing import Any
 
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, normal, of_many_lengths
+from softlookup_judge.chapters.cases import backward
+from softlookup_judge.chapters.draws import Rng, doubles, normal, of_many_lengths
+from softlookup_judge.chapters.forbidden import ATTENTIONS
+from softlookup_judge.chapters.oracles import attended, from_heads, projected, torch
 from softlookup_judge.data.published import described
+from softlookup_judge.data.words import rows_sum_to_one
 
 
-def _loss_cases(rng: Rng, sign: float, named: str) -> list[Case]:
+def _loss_cases(rng: Rng, sign: float, wording: str) -> list[Case]:
     def pair(b: int, d: int, scale: float, dtype: str = "float32") -> tuple[Any, ...]:
         texts = normal(rng, b, d, dtype=dtype)
         images = (0.7 * texts + normal(rng, b, d, dtype=dtype)).astype(dtype) * 3
@@ -30,20 +34,12 @@ def _loss_cases(rng: Rng, sign: float, named: str) -> list[Case]:
         Case("short and long vectors", (*uneven, np.asarray(sign * np.log(4.0), dtype="float32"))),
         Case("a scale of 100", near, part="large", tolerance=1e-4),
         Case("a scale of 300", pair(4, 3, 300.0, "float64"), part="large"),
-        Case(
-            "gradients of both and of the scale",
-            double,
-            gradients=(0, 1, 2),
-            upstream=np.asarray(1.7),
-            part="gradient",
-        ),
+        Case("gradients of both and of the scale", double, **backward(np.asarray(1.7), 0, 1, 2)),
     ]
 
 
-def _loss(images: Any, texts: Any, log_scale: Any, sign: float, named: str) -> Any:
+def _loss(images: Any, texts: Any, log_scale: Any, sign: float, wording: str) -> Any:
     """Each picture's own pair against all others, by logsumexp; no labels, no softmax."""
-    import torch
-
     cosines = torch.nn.functional.cosine_similarity(images[:, None], texts[None], dim=-1)
     scores = cosines * torch.exp(sign * log_scale)
     diagonal = scores.diagonal().mean()
@@ -54,10 +50,10 @@ SCALE_NAMED = ("**multiplied by** $e^\\sigma$", "**divided by** $e^\\sigma$")
 
 CONTRASTIVE = described(
     "13.contrastive",
-    cases=_loss_cases,
-    oracle=_loss,
+    _loss_cases,
+    _loss,
     parts={"core": 0.7, "large": 0.1, "gradient": 0.2},
-    variants=tuple({"sign": s, "named": named} for s, named in zip((1.0, -1.0), SCALE_NAMED, strict=True)),
+    variants=tuple({"sign": s, "wording": wording} for s, wording in zip((1.0, -1.0), SCALE_NAMED, strict=True)),
 )
 
 
@@ -81,8 +77,6 @@ def _zero_cases(rng: Rng) -> list[Case]:
 
 def _zero(images: Any, labels: Any, scale: float) -> Any:
     """One label after the other, by its own unit vector; shares of exponentials."""
-    import torch
-
     columns = []
     for sentences in labels:
         mean = (sentences / torch.linalg.vector_norm(sentences, dim=-1, keepdim=True)).sum(0)
@@ -92,4 +86,82 @@ def _zero(images: Any, labels: Any, scale: float) -> Any:
     return raised / raised.sum(-1, keepdim=True)
 
 
-ZERO_SHOT = described("13.zero-shot", cases=_zero_cases, oracle=_zero, cuts=False)
+ZERO_SHOT = described("13.zero-shot", _zero_cases, _zero, cuts=False)
+
+
+def _look_args(
+    rng: Rng, b: int, t: int, s: int, d: int, m: int, n: int, h: int, gate: float, dtype: str = "float32"
+) -> tuple[Any, ...]:
+    def weight(rows: int, columns: int) -> np.ndarray:
+        return normal(rng, rows, columns, dtype=dtype, scale=rows**-0.5)
+
+    return (
+        normal(rng, b, t, d, dtype=dtype),
+        normal(rng, b, s, m, dtype=dtype),
+        weight(d, n * h),
+        weight(m, n * h),
+        weight(m, n * h),
+        weight(n * h, d),
+        np.asarray(gate, dtype=dtype),
+        n,
+    )
+
+
+def _look_cases(rng: Rng) -> list[Case]:
+    return [
+        Case("a text of 3 words, D = 4, and 5 patches of width 6", _look_args(rng, 2, 3, 5, 4, 6, 2, 3, 0.8)),
+        Case("D = 6, patches of width 3, N = 3, H = 2", _look_args(rng, 2, 4, 7, 6, 3, 3, 2, -1.3)),
+        Case("the same widths, T = S = 4, N = 2", _look_args(rng, 3, 4, 4, 6, 6, 2, 3, 0.6)),
+        Case("B = T = S = N = H = 3, both widths 9", _look_args(rng, 3, 3, 3, 9, 9, 3, 3, 2.0)),
+        Case("one text of one word, one patch", _look_args(rng, 1, 1, 1, 4, 3, 2, 2, 0.9)),
+        Case("a gate of 0: the text as it was", _look_args(rng, 2, 3, 4, 4, 4, 2, 2, 0.0), part="gate"),
+        Case("a large gate", _look_args(rng, 2, 3, 4, 5, 4, 1, 4, 6.0), part="gate"),
+        Case(
+            "gradients of text, picture, weights and gate",
+            _look_args(rng, 2, 3, 4, 4, 5, 2, 3, 0.4, "float64"),
+            **backward(doubles(rng, 2, 3, 4), 0, 1, 2, 3, 4, 5, 6),
+        ),
+    ]
+
+
+def _look(x: Any, picture: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, gate: Any, n_heads: int) -> Any:
+    """All heads at once, with torch's own attention."""
+    q, k, v = projected(x, w_q, n_heads), projected(picture, w_k, n_heads), projected(picture, w_v, n_heads)
+    return torch.addcmul(x, torch.tanh(gate).expand_as(x), from_heads(attended(q, k, v), w_o))
+
+
+LOOK = described("13.look", _look_cases, _look, parts={"core": 0.7, "gate": 0.15, "gradient": 0.15}, forbids=ATTENTIONS)
+
+
+def _maps(rng: Rng, layers: int, n: int, t: int, dtype: str = "float32") -> np.ndarray:
+    scores = 1.5 * rng.standard_normal((layers, n, t, t))
+    raised = np.exp(scores)
+    return (raised / raised.sum(-1, keepdims=True)).astype(dtype)
+
+
+def _rollout_cases(rng: Rng) -> list[Case]:
+    return [
+        Case("L = 3, N = 2, T = 5", (_maps(rng, 3, 2, 5),)),
+        Case("L = 2, N = 4, T = 3", (_maps(rng, 2, 4, 3),)),
+        Case("L = N = T = 4", (_maps(rng, 4, 4, 4),)),
+        Case("one layer", (_maps(rng, 1, 3, 4),)),
+        Case("one layer, one head, one token", (_maps(rng, 1, 1, 1),)),
+        Case("one head, float64", (_maps(rng, 4, 1, 6, "float64"),)),
+    ]
+
+
+def _rollout(maps: Any) -> Any:
+    """Token by token backwards: what stands at a place on top came from where."""
+    n = maps.shape[-1]
+    rows = []
+    for t in range(n):
+        origin = torch.zeros(n, dtype=maps.dtype)
+        origin[t] = 1.0
+        for layer in reversed(range(len(maps))):
+            looked = torch.einsum("t,nts->s", origin, maps[layer]) / maps.shape[1]
+            origin = torch.lerp(origin, looked, 0.5)
+        rows.append(origin)
+    return torch.stack(rows)
+
+
+ROLLOUT = described("13.rollout", _rollout_cases, _rollout, properties=(rows_sum_to_one,), cuts=False)

@@ -1,9 +1,13 @@
-"""Tasks on tokens that are no words: patches of pictures, frames of sound, and the sequence that an encoder gets."""
+"""Tasks on tokens that are no words: patches, frames of sound, and the sequence that an encoder gets."""
 
 from typing import Any
 
+import numpy as np
+
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.cases import backward
+from softlookup_judge.chapters.draws import Rng, doubles, normal
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 ORDERS = ((0, 2, 4, 1, 3, 5), (0, 2, 4, 3, 5, 1))
@@ -14,7 +18,7 @@ NAMED = (
 )
 
 
-def _patch_cases(rng: Rng, order: tuple[int, ...], named: str) -> list[Case]:
+def _patch_cases(rng: Rng, order: tuple[int, ...], wording: str) -> list[Case]:
     return [
         Case("two pictures of 3 channels, 4 x 6 pixels, patches of 2", (normal(rng, 2, 3, 4, 6), 2)),
         Case("three pictures of 3 channels, 9 x 9 pixels, patches of 3", (normal(rng, 3, 3, 9, 9), 3)),
@@ -26,10 +30,8 @@ def _patch_cases(rng: Rng, order: tuple[int, ...], named: str) -> list[Case]:
     ]
 
 
-def _patches(images: Any, patch: int, order: tuple[int, ...], named: str) -> Any:
+def _patches(images: Any, patch: int, order: tuple[int, ...], wording: str) -> Any:
     """Torch's unfold, which gives patches as columns."""
-    import torch
-
     rows = torch.nn.functional.unfold(images, patch, stride=patch).transpose(1, 2)
     if order == ORDERS[0]:
         return rows
@@ -38,39 +40,31 @@ def _patches(images: Any, patch: int, order: tuple[int, ...], named: str) -> Any
 
 PATCHES = described(
     "13.patches",
-    cases=_patch_cases,
-    oracle=_patches,
-    variants=tuple({"order": order, "named": named} for order, named in zip(ORDERS, NAMED, strict=True)),
+    _patch_cases,
+    _patches,
+    variants=tuple({"order": order, "wording": wording} for order, wording in zip(ORDERS, NAMED, strict=True)),
 )
 
 
 def _kernel_cases(rng: Rng) -> list[Case]:
-    upstream = normal(rng, 4, 3, 2, 2, dtype="float64")
+    upstream = doubles(rng, 4, 3, 2, 2)
     return [
         Case("C = 3, P = 2, D = 5", (normal(rng, 12, 5), 3, 2)),
         Case("C = 1, P = 3, D = 4", (normal(rng, 9, 4), 1, 3)),
         Case("C = 2, P = 2, D = 8: a square of weights", (normal(rng, 8, 8), 2, 2)),
         Case("C = P = D = 3", (normal(rng, 27, 3), 3, 3)),
         Case("C = P = 2, D = 3", (normal(rng, 8, 3), 2, 2)),
-        Case(
-            "the gradient",
-            (normal(rng, 12, 4, dtype="float64"), 3, 2),
-            gradients=(0,),
-            upstream=upstream,
-            part="gradient",
-        ),
+        Case("the gradient", (doubles(rng, 12, 4), 3, 2), **backward(upstream, 0)),
     ]
 
 
 def _kernel(w: Any, channels: int, patch: int) -> Any:
     """Number by number: where a pixel's row stands in w."""
-    import torch
-
     rows = [[[w[(c * patch + i) * patch + j] for j in range(patch)] for i in range(patch)] for c in range(channels)]
     return torch.stack([torch.stack([torch.stack(row) for row in plane]) for plane in rows]).movedim(-1, 0)
 
 
-KERNEL_TASK = described("13.kernel", cases=_kernel_cases, oracle=_kernel, parts={"core": 0.85, "gradient": 0.15})
+KERNEL_TASK = described("13.kernel", _kernel_cases, _kernel, parts={"core": 0.85, "gradient": 0.15})
 
 
 def _frame_cases(rng: Rng) -> list[Case]:
@@ -88,4 +82,33 @@ def _frames(samples: Any, width: int, hop: int) -> Any:
     return samples.unfold(-1, width, hop)
 
 
-FRAMES = described("13.frames", cases=_frame_cases, oracle=_frames, parts={"core": 0.9, "one": 0.1})
+FRAMES = described("13.frames", _frame_cases, _frames, parts={"core": 0.9, "one": 0.1})
+
+
+def _token_args(rng: Rng, b: int, t: int, m: int, d: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
+    shapes = ((b, t, m), (m, d), (d,), (d,), (t + 1, d))
+    return tuple(normal(rng, *shape, dtype=dtype) for shape in shapes)
+
+
+def _token_cases(rng: Rng) -> list[Case]:
+    upstream = doubles(rng, 2, 4, 5)
+    return [
+        Case("B = 2, T = 6, M = 12, D = 5", _token_args(rng, 2, 6, 12, 5)),
+        Case("the digits' sizes: T = 16, M = 4, D = 8", _token_args(rng, 3, 16, 4, 8)),
+        Case("B = 4, T = 3, M = D = 6", _token_args(rng, 4, 3, 6, 6)),
+        Case("B = T + 1 = 4, D = 4", _token_args(rng, 4, 3, 2, 4)),
+        Case("one patch", _token_args(rng, 2, 1, 3, 4)),
+        Case("one picture of one patch, M = 1", _token_args(rng, 1, 1, 1, 3)),
+        Case("one picture, D = 1", _token_args(rng, 1, 3, 2, 1)),
+        Case("gradients of all five", _token_args(rng, 2, 3, 4, 5, "float64"), **backward(upstream, 0, 1, 2, 3, 4)),
+    ]
+
+
+def _tokens(patches: Any, w: Any, b: Any, class_token: Any, positions: Any) -> Any:
+    """Into a table of the right size: linear first, then one row in front."""
+    projections = torch.nn.functional.linear(patches, w.T, b)
+    first = torch.stack([class_token] * len(patches))[:, None]
+    return torch.stack([torch.vstack([f, rows]).add(positions) for f, rows in zip(first, projections, strict=True)])
+
+
+TOKENS = described("13.tokens", _token_cases, _tokens, parts={"core": 0.85, "gradient": 0.15}, cuts=False)

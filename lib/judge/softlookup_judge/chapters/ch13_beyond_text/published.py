@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.cases import backward
+from softlookup_judge.chapters.draws import Rng, doubles, normal
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 KINDS = ("none", "tanh")
@@ -29,11 +31,11 @@ def _args(rng: Rng, b: int, t: int, d: int, hidden: int, dtype: str = "float32")
     )
 
 
-def _cases(rng: Rng, approximate: str, named: str) -> list[Case]:
+def _cases(rng: Rng, approximate: str, wording: str) -> list[Case]:
     tiny = list(_args(rng, 2, 3, 4, 5, "float64"))
     tiny[0] = tiny[0] * 1e-4
-    for place in (3, 4):
-        tiny[place] = tiny[place] * 1e-4
+    for position in (3, 4):
+        tiny[position] = tiny[position] * 1e-4
     return [
         Case("B = 2, T = 3, D = 4, F = 7", _args(rng, 2, 3, 4, 7)),
         Case("D = 6, F = 3", _args(rng, 1, 4, 6, 3)),
@@ -42,18 +44,15 @@ def _cases(rng: Rng, approximate: str, named: str) -> list[Case]:
         Case(
             "gradients of x and both matrices",
             _args(rng, 2, 3, 4, 6, "float64"),
-            gradients=(0, 1, 3),
-            upstream=normal(rng, 2, 3, 4, dtype="float64"),
-            part="gradient",
+            **backward(doubles(rng, 2, 3, 4), 0, 1, 3),
         ),
     ]
 
 
 def _oracle(
-    x: Any, w_in: Any, b_in: Any, w_out: Any, b_out: Any, gain: Any, bias: Any, approximate: str, named: str
+    x: Any, w_in: Any, b_in: Any, w_out: Any, b_out: Any, gain: Any, bias: Any, approximate: str, wording: str
 ) -> Any:
     """With torch's own modules, into which the file's tensors are put as they are."""
-    import torch
     from torch import nn
 
     hidden, d = w_in.shape
@@ -66,9 +65,11 @@ def _oracle(
 
 PUBLISHED = described(
     "13.published",
-    cases=_cases,
-    oracle=_oracle,
+    _cases,
+    _oracle,
     parts={"core": 0.65, "norm": 0.15, "gradient": 0.2},
-    variants=tuple({"approximate": kind, "named": named} for kind, named in zip(KINDS, NAMED, strict=True)),
+    variants=tuple(
+        {"approximate": approximate, "wording": wording} for approximate, wording in zip(KINDS, NAMED, strict=True)
+    ),
     forbids=("softlookup.model", "softlookup.reference", "transformers"),
 )

@@ -3,30 +3,49 @@
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.ch14_find_the_error.printing import near, round_to
 from softlookup_judge.chapters.draws import Rng, softmax
 from softlookup_judge.data.published import described
 
 
-def _one_table(rng: Rng, shape: tuple[int, ...], places: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+def round_to(numbers: np.ndarray, decimals: int) -> np.ndarray:
+    """Numbers as a slide prints them."""
+    return np.rint(numbers * 10**decimals) / 10**decimals
+
+
+def near(printed: np.ndarray, true: np.ndarray, decimals: int) -> np.ndarray:
+    """Cell by cell: whether rounding explains what is printed."""
+    return np.asarray(np.abs(printed - true) <= 0.5 * 10.0**-decimals * (1 + 1e-9))
+
+
+def slipped(rng: Rng, table: np.ndarray, decimals: int, units: int = 7) -> np.ndarray:
+    """A printed table with one cell that is off by so many units of its last place."""
+    changed = table.copy()
+    changed[tuple(int(rng.integers(n)) for n in table.shape)] += units * 10.0**-decimals
+    return round_to(changed, decimals)
+
+
+def _one_table(rng: Rng, shape: tuple[int, ...], decimals: int, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Numbers away from halves; most are rounded, the others slipped in one of five ways."""
     whole = rng.integers(1, most, shape) * rng.choice([-1, 1], shape)
     part = rng.uniform(0.1, 0.45, shape) * rng.choice([-1, 1], shape)
     kinds = rng.permutation(np.arange(whole.size) % 7).reshape(shape)
     part = np.where(kinds == 2, -np.sign(whole) * np.abs(part), np.where(kinds == 5, 0.0, part))
     true = whole + part
-    shown = np.select(
+    printed = np.select(
         [kinds == 1, kinds == 2, kinds == 3, kinds == 4], [whole + 1, np.trunc(true), -whole, whole - 10], whole
     )
-    unit = 10.0**places
-    return shown / unit, np.where(kinds == 5, whole / unit, true / unit)
+    unit = 10.0**decimals
+    return printed / unit, np.where(kinds == 5, whole / unit, true / unit)
 
 
 def _printed_cases(rng: Rng) -> list[Case]:
     cases = [
-        Case(f"a table of shape {shape}, printed to {places} places", (*_one_table(rng, shape, places, most), places))
+        Case(
+            f"a table of shape {shape}, printed to {decimals} places",
+            (*_one_table(rng, shape, decimals, most), decimals),
+        )
         # Numbers in the millions: a tolerance relative to them is too wide.
-        for shape, places, most in (
+        for shape, decimals, most in (
             *(((4, 7), 2, 400), ((14,), 3, 400), ((3, 7), 1, 400), ((2, 2, 7), 3, 400)),
             *(((7, 2), 0, 5_000_000), ((5, 7), 4, 50_000)),
         )
@@ -40,12 +59,12 @@ def _agrees(printed: np.ndarray, true: np.ndarray, places: int) -> np.ndarray:
     return near(np.asarray(printed), np.asarray(true), places)
 
 
-PRINTED = described("14.printed", cases=_printed_cases, oracle=_agrees, frame="numpy")
+PRINTED = described("14.printed", _printed_cases, _agrees, frame="numpy")
 
 
-def _rows(rng: Rng, s: int, places: int, off: tuple[int, ...], negative: tuple[int, ...] = ()) -> np.ndarray:
+def _rows(rng: Rng, s: int, decimals: int, off: tuple[int, ...], negative: tuple[int, ...] = ()) -> np.ndarray:
     """Rows of shares, in units of the last place, whose sums are off by so many; some with a negative cell."""
-    whole = 10**places
+    whole = 10**decimals
     table = np.rint(softmax(rng.standard_normal((len(off), s))) * whole).astype(np.int64)
     for i, row in enumerate(table):
         if i in negative:
@@ -67,7 +86,7 @@ def _rows_cases(rng: Rng) -> list[Case]:
         ("as many rows as keys", _rows(rng, 5, 3, (0, 4, 0, -3, 0)), 3),
         ("three keys, four places", _rows(rng, 3, 4, (1, 2, -1, 0)), 4),
     )
-    return [Case(label, (table, places), frame="numpy") for label, table, places in tables]
+    return [Case(label, (table, decimals), frame="numpy") for label, table, decimals in tables]
 
 
 def _impossible(weights: np.ndarray, places: int) -> np.ndarray:
@@ -80,49 +99,51 @@ def _impossible(weights: np.ndarray, places: int) -> np.ndarray:
     return np.array(verdicts).reshape(weights.shape[:-1])
 
 
-ROWS = described("14.rows", cases=_rows_cases, oracle=_impossible, frame="numpy")
+ROWS = described("14.rows", _rows_cases, _impossible, frame="numpy")
 
 
-def _product(rng: Rng, t: int, d: int, h: int, places: int, scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _product(
+    rng: Rng, t: int, d: int, h: int, decimals: int, scale: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     x, w = scale * rng.standard_normal((t, d)), rng.standard_normal((d, h))
-    return x, w, round_to(x @ w, places)
+    return x, w, round_to(x @ w, decimals)
 
 
 def _checksum_cases(rng: Rng) -> list[Case]:
-    def planted(
-        t: int, d: int, h: int, places: int, *cells: tuple[int, int, int], scale: float = 1.0
+    def product_with_errors(
+        t: int, d: int, h: int, decimals: int, *cells: tuple[int, int, int], scale: float = 1.0
     ) -> tuple[np.ndarray, ...]:
-        x, w, printed = _product(rng, t, d, h, places, scale)
+        x, w, printed = _product(rng, t, d, h, decimals, scale)
         for i, j, units in cells:
-            printed[i, j] = (np.rint(printed[i, j] * 10**places) + units) / 10**places
+            printed[i, j] = (np.rint(printed[i, j] * 10**decimals) + units) / 10**decimals
         return x, w, printed
 
     # One-hot tokens, so that every cell of a column is rounded the same way, by nearly half a unit: still sound.
     tokens = np.eye(3)[[0, 1, 2, 1, 0]]
     whole = rng.integers(-90, 90, (3, 4)).astype(float)
-    sound = tokens, (whole + 0.47) / 100, tokens @ whole / 100
-    one_cell = tokens, sound[1], sound[2].copy()
+    rounded_down = tokens, (whole + 0.47) / 100, tokens @ whole / 100
+    one_cell = tokens, rounded_down[1], rounded_down[2].copy()
     one_cell[2][1, 2] += 0.4
     # Two units for a row of three, three for a column of five: no more than rounding alone could not do.
     few = tokens, (whole[:, :3] + 0.05) / 100, tokens @ whole[:, :3] / 100
     few[2][1, 2] += 0.03
     two = tokens, few[1], few[2].copy()
     two[2][[1, 3], 2] += -0.01, 0.3
-    both = planted(5, 3, 4, 2, (1, 2, 40), (3, 0, -25))
+    both = product_with_errors(5, 3, 4, 2, (1, 2, 40), (3, 0, -25))
     tables = (
-        ("one cell is off", planted(5, 3, 4, 2, (2, 1, 30)), 2),
+        ("one cell is off", product_with_errors(5, 3, 4, 2, (2, 1, 30)), 2),
         ("two cells are off, in two rows and two columns", both, 2),
-        ("two cells of one row", planted(6, 4, 3, 1, (4, 0, 20), (4, 2, 30)), 1),
-        ("two cells of one row, which cancel out", planted(4, 2, 5, 2, (1, 0, 30), (1, 3, -30)), 2),
-        ("nothing is off", planted(5, 3, 4, 2), 2),
-        ("nothing is off, and all was rounded down", sound, 2),
+        ("two cells of one row", product_with_errors(6, 4, 3, 1, (4, 0, 20), (4, 2, 30)), 1),
+        ("two cells of one row, which cancel out", product_with_errors(4, 2, 5, 2, (1, 0, 30), (1, 3, -30)), 2),
+        ("nothing is off", product_with_errors(5, 3, 4, 2), 2),
+        ("nothing is off, and all was rounded down", rounded_down, 2),
         ("one cell, where all was rounded down", one_cell, 2),
         ("one cell, off by little", few, 2),
         ("two cells of one column, one of them off by little", two, 2),
-        ("as many tokens as columns", planted(4, 3, 4, 3, (3, 1, 60)), 3),
-        ("numbers in the millions, no decimals", planted(3, 4, 5, 0, (0, 4, 9), scale=2e6), 0),
+        ("as many tokens as columns", product_with_errors(4, 3, 4, 3, (3, 1, 60)), 3),
+        ("numbers in the millions, no decimals", product_with_errors(3, 4, 5, 0, (0, 4, 9), scale=2e6), 0),
     )
-    return [Case(label, (*args, places), frame="numpy") for label, args, places in tables]
+    return [Case(label, (*args, decimals), frame="numpy") for label, args, decimals in tables]
 
 
 def _suspects(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> np.ndarray:
@@ -138,4 +159,4 @@ def _suspects(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) ->
     return suspects
 
 
-CHECKSUM = described("14.checksum", cases=_checksum_cases, oracle=_suspects, frame="numpy")
+CHECKSUM = described("14.checksum", _checksum_cases, _suspects, frame="numpy")

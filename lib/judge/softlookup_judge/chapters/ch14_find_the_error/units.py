@@ -10,12 +10,12 @@ A100 = ([312.0, 624.0, 156.0, 19.5], [800.0, 1935.0, 2039.0])
 """TFLOP/s by kind of number, and GB/s: the slide's bandwidth and those of its own table."""
 
 
-def _balance_cases(rng: Rng, unit: float, named: str) -> list[Case]:
+def _balance_cases(rng: Rng, unit: float, wording: str) -> list[Case]:
     scale = 1e9 / unit
     peaks, bandwidths = A100
-    drawn = (
-        [float(number) for number in rng.integers(40, 900, 3)],
-        [float(number) for number in rng.integers(500, 4000, 4)],
+    random_sheet = (
+        [float(peak) for peak in rng.integers(40, 900, 3)],
+        [float(bandwidth) for bandwidth in rng.integers(500, 4000, 4)],
     )
     i, j = int(rng.integers(1, 3)), int(rng.integers(1, 4))
     whole = [900.0, 300.0], [4500.0, 1500.0]
@@ -32,7 +32,7 @@ def _balance_cases(rng: Rng, unit: float, named: str) -> list[Case]:
         ("the inverse", [2.0, 40.0], [50.0, 500_000.0], 250),
         ("another prefix", [0.5, 2.0], [1000.0, 4000.0], 125),
         ("without the prefixes", [3000.0, 9.0], [100.0, 3.0], 1000),
-        ("a sheet drawn at random", *drawn, round(1000 * drawn[0][i] / drawn[1][j])),
+        ("a sheet drawn at random", *random_sheet, round(1000 * random_sheet[0][i] / random_sheet[1][j])),
     )
     return [
         Case(label, (list(top), [bandwidth * scale for bandwidth in below], printed), frame="plain")
@@ -40,7 +40,7 @@ def _balance_cases(rng: Rng, unit: float, named: str) -> list[Case]:
     ]
 
 
-def _balance(peaks: list[float], bandwidths: list[float], printed: int, unit: float, named: str) -> tuple[int, int]:
+def _balance(peaks: list[float], bandwidths: list[float], printed: int, unit: float, wording: str) -> tuple[int, int]:
     """Bytes that go by while that many operations are done."""
     for i, peak in enumerate(peaks):
         for j, bandwidth in enumerate(bandwidths):
@@ -52,18 +52,14 @@ def _balance(peaks: list[float], bandwidths: list[float], printed: int, unit: fl
 
 BALANCE = described(
     "14.balance",
-    cases=_balance_cases,
-    oracle=_balance,
+    _balance_cases,
+    _balance,
     frame="plain",
-    variants=(
-        {"unit": 1e9, "named": "GB/s"},
-        {"unit": 1e6, "named": "MB/s"},
-        {"unit": 1e12, "named": "TB/s"},
-    ),
+    variants=({"unit": 1e9, "wording": "GB/s"}, {"unit": 1e6, "wording": "MB/s"}, {"unit": 1e12, "wording": "TB/s"}),
 )
 
 
-def _intensity_cases(rng: Rng, moves: int, named: str) -> list[Case]:
+def _intensity_cases(rng: Rng, moves: int, wording: str) -> list[Case]:
     cases = []
     for flops, loads, stores, size in ((1, 2, 1, 4), (3, 6, 3, 4), (3, 4, 1, 4), (7, 5, 2, 2), (2, 3, 1, 8)):
         numbers = loads + moves * stores
@@ -86,25 +82,25 @@ def _intensity_cases(rng: Rng, moves: int, named: str) -> list[Case]:
 
 
 def _intensity(
-    flops: int, loads: int, stores: int, bytes_per_number: int, printed: float, places: int, moves: int, named: str
+    flops: int, loads: int, stores: int, bytes_per_number: int, printed: float, places: int, moves: int, wording: str
 ) -> tuple[int, float]:
     """From the bytes of each access, one after the other."""
     moved = sum([bytes_per_number] * loads + [moves * bytes_per_number] * stores)
     per_byte = flops / moved
-    for number, true in enumerate((per_byte, per_byte * bytes_per_number)):
+    for answer, true in enumerate((per_byte, per_byte * bytes_per_number)):
         if abs(printed - true) <= 0.5 * 10.0**-places * (1 + 1e-9):
-            return number, per_byte
+            return answer, per_byte
     return 2, per_byte
 
 
 INTENSITY = described(
     "14.intensity",
-    cases=_intensity_cases,
-    oracle=_intensity,
+    _intensity_cases,
+    _intensity,
     frame="plain",
     variants=(
-        {"moves": 1, "named": "A store moves its number once"},
-        {"moves": 2, "named": "A store moves its number twice (the memory's line is read before it is written)"},
+        {"moves": 1, "wording": "A store moves its number once"},
+        {"moves": 2, "wording": "A store moves its number twice (the memory's line is read before it is written)"},
     ),
 )
 
@@ -114,10 +110,10 @@ def _conventions_cases(rng: Rng) -> list[Case]:
     layer = [[3, 50, d, d], [1, 50, d, d], [8, 50, d, d]]
     unit = 50 * d * d
 
-    def drawn(kinds: list[int]) -> tuple[list[list[int]], list[int]]:
+    def random_counts(kinds: list[int]) -> tuple[list[list[int]], list[int]]:
         products = [[int(n) for n in rng.integers(2, 30, 4)] for _ in kinds]
         adds = [int(np.prod(product)) for product in products]
-        return products, [kind * n if kind else 3 * n for kind, n in zip(kinds, adds, strict=True)]
+        return products, [flops_each * n if flops_each else 3 * n for flops_each, n in zip(kinds, adds, strict=True)]
 
     tables = (
         ("the slide's column", layer, [unit, unit, 16 * unit]),
@@ -125,11 +121,11 @@ def _conventions_cases(rng: Rng) -> list[Case]:
         ("all multiply-adds", layer, [3 * unit, unit, 8 * unit]),
         ("products counted once", [[2, 5, 7, 3], [4, 5, 7, 3]], [210, 105]),
         ("nothing that fits", [[1, 5, 7, 3]], [104]),
-        ("drawn, mixed", *drawn([2, 1, 2, 0])),
-        ("drawn, mixed, the first and the last of one kind", *drawn([2, 1, 2])),
-        ("drawn, operations and something else", *drawn([2, 2, 0])),
-        ("drawn, operations", *drawn([2, 2, 2, 2, 2])),
-        ("drawn, none fits", *drawn([0, 0])),
+        ("drawn, mixed", *random_counts([2, 1, 2, 0])),
+        ("drawn, mixed, the first and the last of one kind", *random_counts([2, 1, 2])),
+        ("drawn, operations and something else", *random_counts([2, 2, 0])),
+        ("drawn, operations", *random_counts([2, 2, 2, 2, 2])),
+        ("drawn, none fits", *random_counts([0, 0])),
     )
     return [Case(label, (products, counts), frame="plain") for label, products, counts in tables]
 
@@ -138,7 +134,7 @@ def _conventions(products: list[list[int]], printed: list[int]) -> tuple[list[in
     """From the quotient."""
     quotients = [count / float(np.prod(product)) for product, count in zip(products, printed, strict=True)]
     kinds = [int(quotient) if quotient in (1.0, 2.0) else 0 for quotient in quotients]
-    return kinds, any(kind != kinds[0] for kind in kinds)
+    return kinds, any(convention != kinds[0] for convention in kinds)
 
 
-CONVENTIONS = described("14.conventions", cases=_conventions_cases, oracle=_conventions, frame="plain")
+CONVENTIONS = described("14.conventions", _conventions_cases, _conventions, frame="plain")

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.draws import Rng, doubles, normal
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 
@@ -14,12 +15,12 @@ def _layer_cases(rng: Rng) -> list[Case]:
         rope = [int(i % 4 != 3) for i in range(layers)]
         return Case(label, (layers, every, window, rope, length), frame="text")
 
-    drawn = int(rng.integers(40, 90))
+    random_length = int(rng.integers(40, 90))
     return [
         case("12 layers, every sixth sees all", 12, 6, 4, 9),
         case("every second sees all", 7, 2, 16, 100),
         case("a text shorter than the window", 9, 3, 64, 20),
-        case("every fourth, a drawn length", 8, 4, 32, drawn),
+        case("every fourth, a drawn length", 8, 4, 32, random_length),
         Case("no layer with positions but two", (5, 5, 3, [0, 1, 0, 0, 1], 8), frame="text"),
     ]
 
@@ -34,7 +35,7 @@ def _layers(n_layers: int, global_every: int, window: int, no_rope_layers: list[
     return cached, [layer for layer, turns in enumerate(no_rope_layers) if turns]
 
 
-LAYERS = described("15.layers", cases=_layer_cases, oracle=_layers, frame="text")
+LAYERS = described("15.layers", _layer_cases, _layers, frame="text")
 
 
 def _ring_cases(rng: Rng) -> list[Case]:
@@ -55,8 +56,6 @@ def _ring_cases(rng: Rng) -> list[Case]:
 
 def _ring(k_ring: Any, v_ring: Any, q: Any, k: Any, v: Any, position: int) -> Any:
     """By a list of the positions that are held."""
-    import torch
-
     window = len(k_ring)
     positions = range(max(0, position - window + 1), position + 1)
     here = torch.arange(window) == position % window
@@ -66,13 +65,13 @@ def _ring(k_ring: Any, v_ring: Any, q: Any, k: Any, v: Any, position: int) -> An
     return out[0], keys, values
 
 
-RING = described("15.ring", cases=_ring_cases, oracle=_ring, cuts=False)
+RING = described("15.ring", _ring_cases, _ring, cuts=False)
 
 
 def _cache(rng: Rng, tokens: int, width: int, bits: int) -> tuple[np.ndarray, np.ndarray]:
     """Keys with a channel of large and one of small numbers, and values; nothing lies halfway between two steps."""
     while True:
-        k, v = (normal(rng, tokens, width, dtype="float64") for _ in range(2))
+        k, v = (doubles(rng, tokens, width) for _ in range(2))
         k[:, width // 2] += 6.0
         k[:, 0] *= 1e-3
         v[0] *= 1e-3
@@ -102,7 +101,6 @@ def _quantise_cases(rng: Rng) -> list[Case]:
 
 def _quantised(k: Any, v: Any, bits: int) -> Any:
     """The nearest of the steps, looked up."""
-    import torch
 
     def nearest(groups: Any) -> Any:
         rows = []
@@ -114,9 +112,7 @@ def _quantised(k: Any, v: Any, bits: int) -> Any:
     return nearest(k.T).T, nearest(v)
 
 
-QUANTISED = described(
-    "15.quantise", cases=_quantise_cases, oracle=_quantised, parts={"core": 0.8, "equal": 0.2}, cuts=False
-)
+QUANTISED = described("15.quantise", _quantise_cases, _quantised, parts={"core": 0.8, "equal": 0.2}, cuts=False)
 
 
 def _delta_cases(rng: Rng) -> list[Case]:
@@ -142,8 +138,6 @@ def _delta_cases(rng: Rng) -> list[Case]:
 
 def _delta(q: Any, k: Any, v: Any, decay: Any, strength: Any) -> Any:
     """By what every position has written, which a triangular system gives for all of them at once."""
-    import torch
-
     total = decay.log().cumsum(0)
     faded = (total[:, None] - total).exp().tril()
     system = torch.eye(len(q), dtype=q.dtype) + (strength[:, None] * faded * (k @ k.T)).tril(-1)
@@ -152,7 +146,7 @@ def _delta(q: Any, k: Any, v: Any, decay: Any, strength: Any) -> Any:
     return outputs, (faded[-1][:, None] * k).T @ written
 
 
-DELTA = described("15.delta", cases=_delta_cases, oracle=_delta, cuts=False)
+DELTA = described("15.delta", _delta_cases, _delta, cuts=False)
 
 
 def _page_cases(rng: Rng) -> list[Case]:
@@ -171,14 +165,12 @@ def _page_cases(rng: Rng) -> list[Case]:
 
 def _pages(q: Any, k_blocks: Any, v_blocks: Any, table: Any, length: int) -> Any:
     """Position by position."""
-    import torch
-
-    places = [(int(table[at]), inside) for at, inside in (divmod(t, k_blocks.shape[1]) for t in range(length))]
-    keys, values = (torch.stack([blocks[b, i] for b, i in places]) for blocks in (k_blocks, v_blocks))
+    slots = [(int(table[at]), inside) for at, inside in (divmod(t, k_blocks.shape[1]) for t in range(length))]
+    keys, values = (torch.stack([blocks[b, i] for b, i in slots]) for blocks in (k_blocks, v_blocks))
     return torch.nn.functional.scaled_dot_product_attention(q[None], keys, values)[0]
 
 
-PAGES = described("15.pages", cases=_page_cases, oracle=_pages, cuts=False)
+PAGES = described("15.pages", _page_cases, _pages, cuts=False)
 
 
 def _fork_cases(rng: Rng) -> list[Case]:
@@ -208,4 +200,4 @@ def _fork(table: list[int], owners: list[int], length: int, block_size: int) -> 
     return [*table[:-1], free], [users + (b == free) - (b == last) for b, users in enumerate(owners)], [last, free]
 
 
-FORK = described("15.fork", cases=_fork_cases, oracle=_fork, frame="text")
+FORK = described("15.fork", _fork_cases, _fork, frame="text")

@@ -7,6 +7,7 @@ import numpy as np
 from softlookup.roofline.config_json import QUOTED
 from softlookup_inside.asking.case import Case
 from softlookup_judge.chapters.draws import Rng
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 FULL, SLIDING = "full_attention", "sliding_attention"
@@ -34,7 +35,6 @@ def _parameter_cases(rng: Rng) -> list[Case]:
 
 def _parameters(config: dict[str, Any]) -> tuple[int, int]:
     """Counted on torch's own modules, on the device that holds no numbers; one expert, times how many there are."""
-    import torch
     from torch import nn
 
     d, n = config["hidden_size"], config["num_attention_heads"]
@@ -46,12 +46,12 @@ def _parameters(config: dict[str, Any]) -> tuple[int, int]:
         attention = [nn.Linear(*shape, bias=False) for shape in ((d, n * h), (d, narrow), (d, narrow), (n * h, d))]
         network = nn.ModuleList([nn.Linear(*shape, bias=False) for shape in ((d, hidden), (d, hidden), (hidden, d))])
         router = [nn.Linear(d, experts, bias=False)] if experts else []
-        rest = nn.ModuleList([*attention, *router, nn.RMSNorm(d), nn.RMSNorm(d)])
+        per_layer = nn.ModuleList([*attention, *router, nn.RMSNorm(d), nn.RMSNorm(d)])
         table, last = nn.Embedding(config["vocab_size"], d), nn.Linear(d, config["vocab_size"], bias=False)
         if config["tie_word_embeddings"]:
             last.weight = table.weight
         ends = nn.ModuleList([table, last, nn.RMSNorm(d)])
-    counts = [sum(p.numel() for p in part.parameters()) for part in (ends, rest, network)]
+    counts = [sum(p.numel() for p in part.parameters()) for part in (ends, per_layer, network)]
     layers = config["num_hidden_layers"]
     met = [
         counts[0] + layers * (counts[1] + counts[2] * many)
@@ -60,11 +60,20 @@ def _parameters(config: dict[str, Any]) -> tuple[int, int]:
     return met[0], met[1]
 
 
-PARAMETERS = described("15.parameters", cases=_parameter_cases, oracle=_parameters, frame="text")
+PARAMETERS = described("15.parameters", _parameter_cases, _parameters, frame="text")
 
 
 def _types(layers: int, every: int | None) -> list[str]:
     return [SLIDING if every and (layer + 1) % every else FULL for layer in range(layers)]
+
+
+def _llama() -> dict[str, Any]:
+    return {**_quoted("Llama 3 8B"), "head_dim": 128, "layer_types": _types(32, None)}
+
+
+def _small(layer_types: list[str], window: int) -> dict[str, Any]:
+    small = {"hidden_size": 40, "num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 5}
+    return {**small, "num_hidden_layers": len(layer_types), "layer_types": layer_types, "sliding_window": window}
 
 
 def _gemma() -> dict[str, Any]:
@@ -72,39 +81,25 @@ def _gemma() -> dict[str, Any]:
 
 
 def _latent() -> dict[str, Any]:
-    named = ("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "kv_lora_rank")
+    names = ("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "kv_lora_rank")
     deepseek = QUOTED["DeepSeek-V3"]
     return {
-        **{key: deepseek[key] for key in (*named, "qk_rope_head_dim")},
+        **{key: deepseek[key] for key in (*names, "qk_rope_head_dim")},
         "head_dim": 64,
         "layer_types": _types(61, None),
     }
 
 
 def _cache_cases(rng: Rng) -> list[Case]:
-    llama = {**_quoted("Llama 3 8B"), "head_dim": 128, "layer_types": _types(32, None)}
-    small = {"hidden_size": 40, "num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 5}
-    drawn = int(rng.integers(600, 5000))
+    random_length = int(rng.integers(600, 5000))
     cases = {
-        "Llama 3 8B, 8,192 tokens": (llama, 8192, 2),
+        "Llama 3 8B, 8,192 tokens": (_llama(), 8192, 2),
         "Gemma 3 1B, 4,000 tokens": (_gemma(), 4000, 2),
         "DeepSeek-V3, 1,000 tokens in 8 bits": (_latent(), 1000, 1),
-        "gpt-oss 20B": (_quoted("gpt-oss 20B"), drawn, 2),
-        "a text shorter than the window": (
-            {**small, "num_hidden_layers": 6, "layer_types": _types(6, 3), "sliding_window": 50},
-            20,
-            4,
-        ),
-        "layers with windows alone": (
-            {**small, "num_hidden_layers": 4, "layer_types": [SLIDING] * 4, "sliding_window": 7},
-            30,
-            2,
-        ),
-        "a window of one position, and numbers of two bytes": (
-            {**small, "num_hidden_layers": 5, "layer_types": _types(5, 2), "sliding_window": 1},
-            9,
-            2,
-        ),
+        "gpt-oss 20B": (_quoted("gpt-oss 20B"), random_length, 2),
+        "a text shorter than the window": (_small(_types(6, 3), 50), 20, 4),
+        "layers with windows alone": (_small([SLIDING] * 4, 7), 30, 2),
+        "a window of one position, and numbers of two bytes": (_small(_types(5, 2), 1), 9, 2),
         "latents, and windows in some layers": (
             {
                 **_latent(),
@@ -113,7 +108,7 @@ def _cache_cases(rng: Rng) -> list[Case]:
                 "layer_types": _types(12, 4),
                 "sliding_window": 100,
             },
-            drawn,
+            random_length,
             2,
         ),
     }
@@ -127,11 +122,11 @@ def _cache(config: dict[str, Any], length: int, bytes_each: int) -> int:
     else:
         arrays = [np.empty((config["num_key_value_heads"], config["head_dim"]))] * 2
     most = {FULL: length, SLIDING: config.get("sliding_window", length)}
-    positions = sum(len(range(length)[-most[kind] :]) for kind in config["layer_types"])
+    positions = sum(len(range(length)[-most[layer_type] :]) for layer_type in config["layer_types"])
     return positions * sum(array.size for array in arrays) * bytes_each
 
 
-CACHE = described("15.cache", cases=_cache_cases, oracle=_cache, frame="text")
+CACHE = described("15.cache", _cache_cases, _cache, frame="text")
 
 
 LINEAR = "linear_attention"
@@ -147,11 +142,11 @@ def _hybrid_cases(rng: Rng) -> list[Case]:
     widths = {"linear_key_head_dim": 5, "linear_value_head_dim": 7, "linear_conv_kernel_dim": 3}
     heads = {"linear_num_key_heads": 2, "linear_num_value_heads": 6, "num_attention_heads": 9}
     small = {**widths, **heads, "num_key_value_heads": 3, "head_dim": 4, "sliding_window": 50}
-    drawn = int(rng.integers(600, 5000))
+    random_length = int(rng.integers(600, 5000))
     cases = {
         "Qwen3-Next, 8,192 tokens": (qwen, 8192, 2),
-        "linear layers and windows alone": ({**small, "layer_types": [LINEAR, LINEAR, SLIDING] * 2}, drawn, 2),
-        "all three types": ({**small, "layer_types": [LINEAR, FULL, SLIDING, LINEAR, FULL]}, drawn, 1),
+        "linear layers and windows alone": ({**small, "layer_types": [LINEAR, LINEAR, SLIDING] * 2}, random_length, 2),
+        "all three types": ({**small, "layer_types": [LINEAR, FULL, SLIDING, LINEAR, FULL]}, random_length, 1),
         "a text shorter than the window": ({**small, "layer_types": [SLIDING, LINEAR, SLIDING, FULL]}, 20, 2),
         "linear layers alone": ({**small, "layer_types": [LINEAR] * 4}, 30, 4),
         "no linear layer": ({**small, "layer_types": [FULL, SLIDING, SLIDING]}, 77, 2),
@@ -170,55 +165,44 @@ def _hybrid_bytes(config: dict[str, Any], length: int, bytes_each: int) -> tuple
     n, h = (config[name] for name in ("num_key_value_heads", "head_dim"))
     kernel = config["linear_conv_kernel_dim"]
     caches = states = 0
-    for kind in config["layer_types"]:
-        if kind == LINEAR:
+    for layer_type in config["layer_types"]:
+        if layer_type == LINEAR:
             states += array_bytes("f4", config[values[0]], config[keys[1]], config[values[1]])
             for heads, width in (keys, keys, values):  # queries are as many as keys
                 states += array_bytes(f"V{bytes_each}", config[heads], config[width], kernel)
         else:
-            seen = len(range(length)[-config["sliding_window"] :]) if kind == SLIDING else length
-            caches += array_bytes(f"V{bytes_each}", 2, n, h, seen)
+            n_visible = len(range(length)[-config["sliding_window"] :]) if layer_type == SLIDING else length
+            caches += array_bytes(f"V{bytes_each}", 2, n, h, n_visible)
     return caches, states
 
 
-HYBRID = described("15.hybrid-bytes", cases=_hybrid_cases, oracle=_hybrid_bytes, frame="text")
+HYBRID = described("15.hybrid-bytes", _hybrid_cases, _hybrid_bytes, frame="text")
 
 
 def _operation_cases(rng: Rng) -> list[Case]:
-    llama = {**_quoted("Llama 3 8B"), "head_dim": 128, "layer_types": _types(32, None)}
-    small = {"hidden_size": 40, "num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 5}
-    drawn = int(rng.integers(600, 5000))
+    random_length = int(rng.integers(600, 5000))
     cases = {
-        "Llama 3 8B, 8,192 tokens": (llama, 7_504_658_432, 8192),
+        "Llama 3 8B, 8,192 tokens": (_llama(), 7_504_658_432, 8192),
         "Gemma 3 1B, 4,000 tokens": (_gemma(), 999_751_680, 4000),
-        "gpt-oss 20B": (_quoted("gpt-oss 20B"), 3_590_000_000, drawn),
-        "a text shorter than the window": (
-            {**small, "num_hidden_layers": 6, "layer_types": _types(6, 3), "sliding_window": 50},
-            999,
-            20,
-        ),
-        "layers with windows alone": (
-            {**small, "num_hidden_layers": 4, "layer_types": [SLIDING] * 4, "sliding_window": 7},
-            4321,
-            30,
-        ),
+        "gpt-oss 20B": (_quoted("gpt-oss 20B"), 3_590_000_000, random_length),
+        "a text shorter than the window": (_small(_types(6, 3), 50), 999, 20),
+        "layers with windows alone": (_small([SLIDING] * 4, 7), 4321, 30),
     }
     return [Case(label, args, frame="text") for label, args in cases.items()]
 
 
 def _operations(config: dict[str, Any], weights: int, length: int) -> int:
     """The products of one step, counted by torch on the device that holds no numbers; weights as one column."""
-    import torch
     from torch.utils.flop_counter import FlopCounterMode
 
     n, h = config["num_attention_heads"], config["head_dim"]
     with torch.device("meta"), FlopCounterMode(display=False) as counter:
         torch.empty(1, weights) @ torch.empty(weights, 1)
-        for kind in config["layer_types"]:
-            seen = min(length, config["sliding_window"]) if kind == SLIDING else length
-            torch.empty(n, 1, h) @ torch.empty(n, h, seen)
-            torch.empty(n, 1, seen) @ torch.empty(n, seen, h)
+        for layer_type in config["layer_types"]:
+            n_visible = min(length, config["sliding_window"]) if layer_type == SLIDING else length
+            torch.empty(n, 1, h) @ torch.empty(n, h, n_visible)
+            torch.empty(n, 1, n_visible) @ torch.empty(n, n_visible, h)
     return int(counter.get_total_flops())
 
 
-OPERATIONS = described("15.operations", cases=_operation_cases, oracle=_operations, frame="text")
+OPERATIONS = described("15.operations", _operation_cases, _operations, frame="text")

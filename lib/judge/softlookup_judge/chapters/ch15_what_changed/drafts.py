@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, normal, softmax
+from softlookup_judge.chapters.draws import Rng, doubles, normal, softmax
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 
 def _distributions(rng: Rng, *shape: int) -> tuple[np.ndarray, np.ndarray]:
-    p, q = (softmax(1.3 * normal(rng, *shape, dtype="float64")) for _ in range(2))
+    p, q = (softmax(1.3 * doubles(rng, *shape)) for _ in range(2))
     return p, q
 
 
@@ -21,7 +22,7 @@ def _accept_cases(rng: Rng) -> list[Case]:
     holes_p[0, 1] = holes_p[1, 3] = 0
     holes_p[2, 1] = 0.4
     holes_p, holes_q = (rows / rows.sum(1, keepdims=True) for rows in (holes_p, holes_q))
-    same = softmax(normal(rng, 2, 4, dtype="float64"))
+    same = softmax(doubles(rng, 2, 4))
     return [
         Case("B = 2, V = 6", _distributions(rng, 2, 6)),
         Case("B = V = 4", _distributions(rng, 4, 4)),
@@ -38,8 +39,6 @@ def _accept_cases(rng: Rng) -> list[Case]:
 
 def _accept(p: Any, q: Any) -> Any:
     """Number by number: what the smaller of both keeps, and what is missing from p."""
-    import torch
-
     chances, rests = [], []
     for row_p, row_q in zip(p.tolist(), q.tolist(), strict=True):
         both = [min(a, b) for a, b in zip(row_p, row_q, strict=True)]
@@ -49,28 +48,28 @@ def _accept(p: Any, q: Any) -> Any:
     return torch.tensor(chances, dtype=torch.float64), torch.tensor(rests, dtype=torch.float64)
 
 
-ACCEPT = described(
-    "15.accept", cases=_accept_cases, oracle=_accept, parts={"core": 0.7, "zeros": 0.2, "equal": 0.1}, cuts=False
-)
+ACCEPT = described("15.accept", _accept_cases, _accept, parts={"core": 0.7, "zeros": 0.2, "equal": 0.1}, cuts=False)
 
 
 def _step(rng: Rng, length: int, vocabulary: int, n_accepted: int) -> tuple[np.ndarray, ...]:
     """A draft of which so many tokens are kept; no comparison is close, and the draw is not near an interval's end."""
     while True:
-        p = softmax(normal(rng, length + 1, vocabulary, dtype="float64"))
-        q = softmax(normal(rng, length, vocabulary, dtype="float64"))
+        p = softmax(doubles(rng, length + 1, vocabulary))
+        q = softmax(doubles(rng, length, vocabulary))
         drafted = np.array([rng.choice(vocabulary, p=row) for row in q], dtype="int64")
         u = rng.uniform(0.02, 0.97, length + 1)
         at = np.arange(length)
         margin = p[at, drafted] - u[:-1] * q[at, drafted]
         stopped = np.flatnonzero(margin < 0)
         accepted = stopped[0] if len(stopped) else length
-        left = p[accepted] if accepted == length else np.maximum(p[accepted] - q[accepted], 0)
-        ends = (left / left.sum()).cumsum()
+        remaining = p[accepted] if accepted == length else np.maximum(p[accepted] - q[accepted], 0)
+        ends = (remaining / remaining.sum()).cumsum()
         token = (ends <= u[-1]).sum()
         clear = np.abs(margin).min() > 0.01 and np.abs(ends - u[-1]).min() > 0.01
         other = p[accepted] if accepted < length else p[-2]
-        telling = token != left.argmax() and token != (other.cumsum() <= u[-1]).sum()  # neither the likeliest, nor p's
+        telling = (
+            token != remaining.argmax() and token != (other.cumsum() <= u[-1]).sum()
+        )  # neither the likeliest, nor p's
         ways = (u[:-1] < p[at, drafted]), (drafted == p[:-1].argmax(1)), (q[at, drafted] < p[at, drafted])
         counts = {int(np.cumprod(way).sum()) for way in ways}
         if accepted == n_accepted and clear and telling and (length < 4 or len(counts) > 1):
@@ -100,21 +99,19 @@ def _speculate_cases(rng: Rng) -> list[Case]:
 
 def _speculate(p: Any, q: Any, drafted: Any, u: Any) -> Any:
     """Token by token, with the quotient; the draw by a running sum."""
-    import torch
-
     written = []
     for t, token in enumerate(drafted.tolist()):
         if float(u[t]) >= float(p[t, token]) / float(q[t, token]):
-            rest = [max(a - b, 0.0) for a, b in zip(p[t].tolist(), q[t].tolist(), strict=True)]
+            remaining = [max(a - b, 0.0) for a, b in zip(p[t].tolist(), q[t].tolist(), strict=True)]
             break
         written.append(token)
     else:
-        rest = p[len(drafted)].tolist()
-    ends = np.cumsum(rest)
+        remaining = p[len(drafted)].tolist()
+    ends = np.cumsum(remaining)
     return torch.tensor([*written, int((ends <= float(u[-1]) * ends[-1]).sum())])
 
 
-SPECULATE = described("15.speculate", cases=_speculate_cases, oracle=_speculate, cuts=False)
+SPECULATE = described("15.speculate", _speculate_cases, _speculate, cuts=False)
 
 
 def _mtp_cases(rng: Rng) -> list[Case]:
@@ -135,7 +132,6 @@ def _mtp_cases(rng: Rng) -> list[Case]:
 
 def _mtp_input(states: Any, ids: Any, table: Any, e_gain: Any, h_gain: Any, w: Any, eps: float) -> Any:
     """Position by position, by torch's norm; the two halves have weights of their own."""
-    import torch
     from torch.nn.functional import rms_norm
 
     states, table, e_gain, h_gain, w = (torch.as_tensor(x) for x in (states, table, e_gain, h_gain, w))
@@ -147,4 +143,4 @@ def _mtp_input(states: Any, ids: Any, table: Any, e_gain: Any, h_gain: Any, w: A
     return torch.stack(rows).numpy()
 
 
-MTP_INPUT = described("15.mtp-input", cases=_mtp_cases, oracle=_mtp_input, frame="numpy", cuts=False)
+MTP_INPUT = described("15.mtp-input", _mtp_cases, _mtp_input, frame="numpy", cuts=False)

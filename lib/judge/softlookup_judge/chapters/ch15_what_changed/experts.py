@@ -1,4 +1,4 @@
-"""Tasks on experts: which of them a token goes to, and what they make of it."""
+"""Tasks on parts of new layers: experts that are routed to, and per-layer embeddings."""
 
 import math
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 
 from softlookup_inside.asking.case import Case
 from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 
@@ -44,8 +45,6 @@ def _route_cases(rng: Rng) -> list[Case]:
 
 def _route(x: Any, w_router: Any, bias: Any, k: int, factor: float) -> Any:
     """Token by token, by sorting."""
-    import torch
-
     rows = []
     for scores in (x @ w_router).tolist():
         gates = [1 / (1 + math.exp(-score)) for score in scores]
@@ -56,7 +55,7 @@ def _route(x: Any, w_router: Any, bias: Any, k: int, factor: float) -> Any:
     return torch.tensor(rows, dtype=torch.float64)
 
 
-ROUTE = described("15.route", cases=_route_cases, oracle=_route, cuts=False)
+ROUTE = described("15.route", _route_cases, _route, cuts=False)
 
 
 def _mixture_cases(rng: Rng) -> list[Case]:
@@ -86,16 +85,54 @@ def _mixture_cases(rng: Rng) -> list[Case]:
 
 def _mixture(x: Any, weights: Any, w_gate: Any, w_up: Any, w_down: Any) -> Any:
     """Expert by expert, on the tokens that it was chosen for."""
-    import torch
-
     y = torch.zeros_like(x)
     for e in range(len(w_gate)):
-        share = weights[:, e] if e < weights.shape[1] else torch.ones(len(x), dtype=x.dtype)
-        routed = share.nonzero()[:, 0]
+        expert_weights = weights[:, e] if e < weights.shape[1] else torch.ones(len(x), dtype=x.dtype)
+        routed = expert_weights.nonzero()[:, 0]
         gate = torch.nn.functional.linear(x[routed], w_gate[e].T)
         inner = gate / (1 + (-gate).exp()) * torch.nn.functional.linear(x[routed], w_up[e].T)
-        y = y.index_add(0, routed, torch.nn.functional.linear(inner, w_down[e].T) * share[routed, None])
+        y = y.index_add(0, routed, torch.nn.functional.linear(inner, w_down[e].T) * expert_weights[routed, None])
     return y
 
 
-MIXTURE = described("15.experts", cases=_mixture_cases, oracle=_mixture, cuts=False)
+MIXTURE = described("15.experts", _mixture_cases, _mixture, cuts=False)
+
+
+def _table_cases(rng: Rng) -> list[Case]:
+    def case(label: str, t: int, d: int, width: int, layers: int, layer: int, eps: float = 1e-6) -> Case:
+        vocabulary = t + 4
+        while True:
+            x, w_gate = (1.3 * normal(rng, t, d) + 0.4).astype("float32"), normal(rng, d, width)
+            # A GELU far below 0 has few digits in float32; where a row has no other, the norm would magnify the error.
+            if ((x @ w_gate).max(axis=1) > 1).all():
+                break
+        ids = rng.permutation(vocabulary)[:t]
+        table = normal(rng, vocabulary, layers * width, scale=0.8)
+        gain = rng.uniform(0.4, 1.8, d).astype("float32")
+        return Case(label, (x, ids, table, layer, w_gate, normal(rng, width, d), gain, eps), frame="numpy")
+
+    return [
+        case("T = 5, D = 6, three layers of width 4", 5, 6, 4, 3, 1),
+        case("the first layer", 4, 6, 3, 4, 0),
+        case("the last layer", 3, 5, 2, 4, 3),
+        case("T = D = width = layers", 4, 4, 4, 4, 2),
+        case("one token", 1, 8, 3, 2, 1),
+        case("a large eps", 4, 7, 5, 3, 2, 0.8),
+    ]
+
+
+def _table_step(x: Any, ids: Any, table: Any, layer: int, w_gate: Any, w_out: Any, gain: Any, eps: float) -> Any:
+    """Token by token, with torch's GELU and norm; the row is scaled at last."""
+    from torch.nn.functional import gelu, rms_norm
+
+    x, table, w_gate, w_out, gain = (torch.as_tensor(value) for value in (x, table, w_gate, w_out, gain))
+    width = w_gate.shape[1]
+    rows = []
+    for state, token in zip(x, ids.tolist(), strict=True):
+        row = table[token].unflatten(0, (-1, width))[layer]
+        through = gelu(state @ w_gate, approximate="tanh") * row
+        rows.append(state + rms_norm(through @ w_out * width**0.5, gain.shape, gain, eps))
+    return torch.stack(rows).numpy()
+
+
+PER_LAYER = described("15.per-layer", _table_cases, _table_step, frame="numpy", cuts=False)

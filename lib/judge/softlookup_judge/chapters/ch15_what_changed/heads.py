@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import LARGE
 from softlookup_judge.chapters.draws import LARGE_TOLERANCE, Rng, far_below, hidden_far_above, normal, seeing_mask
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 
@@ -47,15 +49,13 @@ def _latent_cases(rng: Rng) -> list[Case]:
 
 def _latent(q: Any, q_position: Any, latent: Any, k_position: Any, w_k: Any, w_v: Any, mask: Any) -> Any:
     """With keys and values made for every head, by torch's own attention."""
-    import torch
-
     n = len(q)
     keys = torch.cat((latent @ w_k, k_position.expand(n, -1, -1)), dim=-1)
     queries = torch.cat((q, q_position), dim=-1)
     return torch.nn.functional.scaled_dot_product_attention(queries, keys, latent @ w_v, attn_mask=mask)
 
 
-LATENT = described("15.absorb", cases=_latent_cases, oracle=_latent, parts={"core": 0.8, "extreme": 0.2}, cuts=False)
+LATENT = described("15.absorb", _latent_cases, _latent, parts={"core": 0.8, "extreme": 0.2}, cuts=False)
 
 
 def _sink_cases(rng: Rng) -> list[Case]:
@@ -90,14 +90,12 @@ def _sink_cases(rng: Rng) -> list[Case]:
 
 def _sinks(scores: Any, values: Any, sink: Any) -> Any:
     """By logarithms of sums."""
-    import torch
-
     total = torch.logaddexp(scores.logsumexp(dim=-1), sink[:, None])
     weights = (scores - total[..., None]).exp()
     return torch.einsum("nts,nsh->nth", weights, values), (sink[:, None] - total).exp()
 
 
-SINKS = described("15.sinks", cases=_sink_cases, oracle=_sinks, parts={"core": 0.7, "extreme": 0.3}, cuts=False)
+SINKS = described("15.sinks", _sink_cases, _sinks, parts={"core": 0.7, "extreme": 0.3}, cuts=False)
 
 
 def _norm_cases(rng: Rng) -> list[Case]:
@@ -120,7 +118,6 @@ def _norm_cases(rng: Rng) -> list[Case]:
 
 def _normed(q: Any, k: Any, q_gain: Any, k_gain: Any, cos: Any, sin: Any, eps: float) -> Any:
     """Pairs as complex numbers; torch's own norm."""
-    import torch
 
     def turned(x: Any, gain: Any) -> Any:
         x = torch.nn.functional.rms_norm(x, (x.shape[-1],), gain, eps)
@@ -130,7 +127,7 @@ def _normed(q: Any, k: Any, q_gain: Any, k_gain: Any, cos: Any, sin: Any, eps: f
     return torch.einsum("nth,nsh->nts", turned(q, q_gain), turned(k, k_gain).conj()).real * q.shape[-1] ** -0.5
 
 
-NORMS = described("15.qk-norm", cases=_norm_cases, oracle=_normed, cuts=False)
+NORMS = described("15.qk-norm", _norm_cases, _normed, cuts=False)
 
 
 def _index_cases(rng: Rng) -> list[Case]:
@@ -146,7 +143,7 @@ def _index_cases(rng: Rng) -> list[Case]:
             w = (rng.uniform(0.2, 1.5, (t, n)) * rng.choice(signs, (t, n))).astype("float32")
             dots = np.einsum("tnp,sp->tns", index_q, index_k)
             sums = (w[:, :, None] * np.maximum(dots, 0)).sum(1)
-            cut = [np.sort(row[seen])[::-1] for row, seen in zip(sums, mask, strict=True)]
+            cut = [np.sort(row[visible])[::-1] for row, visible in zip(sums, mask, strict=True)]
             clear = all(len(row) <= top or row[top - 1] - row[top] > 5e-3 for row in cut)
             others: tuple[Any, ...] = (
                 np.maximum(dots, 0).sum(1),
@@ -169,7 +166,7 @@ def _index_cases(rng: Rng) -> list[Case]:
     sums = w[-1] @ np.maximum(index_q[-1] @ index_k.T, 0)
     q, k = far_below(*low.args[3:5])
     k = hidden_far_above(k, sums < np.sort(sums)[-2])
-    low = replace(low, args=(*low.args[:3], q, k, *low.args[5:]), part="large", tolerance=LARGE_TOLERANCE)
+    low = replace(low, args=(*low.args[:3], q, k, *low.args[5:]), **LARGE)
     return [
         case("T = 4, S = 9, three of them, causal", 4, 9, 3, 4, 3, True),
         case("T = S = 6, two of them, causal: few are visible at first", 6, 6, 2, 3, 2, True),
@@ -183,15 +180,13 @@ def _index_cases(rng: Rng) -> list[Case]:
 
 def _indexed(index_q: Any, index_k: Any, w: Any, q: Any, k: Any, v: Any, mask: Any, top: int) -> Any:
     """Query by query, by sorting; torch's own attention."""
-    import torch
-
     chosen = torch.zeros_like(mask)
     for t in range(len(mask)):
         dots = [[max(0.0, float(query @ key)) for query in index_q[t]] for key in index_k]
         sums = [sum(a * b for a, b in zip(w[t].tolist(), row, strict=True)) for row in dots]
-        seen = [s for s in range(len(sums)) if mask[t, s]]
-        chosen[t, sorted(seen, key=sums.__getitem__)[-top:]] = True
+        visible = [s for s in range(len(sums)) if mask[t, s]]
+        chosen[t, sorted(visible, key=sums.__getitem__)[-top:]] = True
     return chosen, torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=chosen)
 
 
-INDEXED = described("15.indexer", cases=_index_cases, oracle=_indexed, parts={"core": 0.9, "large": 0.1}, cuts=False)
+INDEXED = described("15.indexer", _index_cases, _indexed, parts={"core": 0.9, "large": 0.1}, cuts=False)

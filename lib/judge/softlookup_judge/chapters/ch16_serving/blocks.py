@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import LARGE_TOLERANCE, Rng, far_below, hidden_far_above, normal
+from softlookup_judge.chapters.cases import LARGE
+from softlookup_judge.chapters.draws import Rng, far_below, hidden_far_above, normal
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 Tables = list[list[int]]
@@ -77,14 +79,14 @@ def _append(tables: Tables, lengths: list[int], owners: list[int], block_size: i
     return tables, users(), copies, lost
 
 
-APPEND = described("16.append", cases=_append_cases, oracle=_append, frame="text")
+APPEND = described("16.append", _append_cases, _append, frame="text")
 
 
 def _free_cases(rng: Rng) -> list[Case]:
     def case(label: str, tables: Tables, blocks: int, ended: list[int]) -> Case:
         return Case(label, (tables, _owners(tables, blocks), ended), frame="text")
 
-    drawn = int(rng.integers(0, 3))
+    first_ended = int(rng.integers(0, 3))
     order = rng.permutation(500).tolist()
     many = [order[:5] + order[9 * i + 5 : 9 * i + 6 + i % 9] for i in range(40)]
     return [
@@ -95,7 +97,7 @@ def _free_cases(rng: Rng) -> list[Case]:
         case("a fork of all blocks", [[1, 4], [1, 4], [2]], 5, [1]),
         case("nothing has ended", [[1], [0, 2]], 4, []),
         case("one that holds no block", [[], [2, 1]], 4, [0, 1]),
-        case("drawn", [[5, 1], [5, 2, 0], [5, 2, 3]], 7, [drawn, (drawn + 1) % 3, drawn]),
+        case("drawn", [[5, 1], [5, 2, 0], [5, 2, 3]], 7, [first_ended, (first_ended + 1) % 3, first_ended]),
         case("hundreds of blocks", many, 500, rng.permutation(40)[:31].tolist()),
     ]
 
@@ -103,15 +105,15 @@ def _free_cases(rng: Rng) -> list[Case]:
 def _free(tables: Tables, owners: list[int], ended: list[int]) -> Any:
     """By the blocks that were held before and are held no longer, in the order in which their last user left."""
     gone = list(dict.fromkeys(ended))
-    left = [[] if i in gone else list(table) for i, table in enumerate(tables)]
+    remaining = [[] if i in gone else list(table) for i, table in enumerate(tables)]
     fewer = [sum(block in tables[i] for i in gone) for block in range(len(owners))]
     now = [n - less for n, less in zip(owners, fewer, strict=True)]
     leaving = [block for i in gone for block in tables[i][::-1]]
-    last = {block: place for place, block in enumerate(leaving) if now[block] == 0}
-    return left, now, sorted(last, key=lambda block: last[block])
+    last = {block: position for position, block in enumerate(leaving) if now[block] == 0}
+    return remaining, now, sorted(last, key=lambda block: last[block])
 
 
-FREE = described("16.free", cases=_free_cases, oracle=_free, frame="text")
+FREE = described("16.free", _free_cases, _free, frame="text")
 
 
 def _ragged_cases(rng: Rng) -> list[Case]:
@@ -122,10 +124,10 @@ def _ragged_cases(rng: Rng) -> list[Case]:
         if (order[: sum(counts)] == np.arange(sum(counts))).all():
             order = order[::-1].copy()
         tables = np.full((len(lengths), max(counts)), -1, dtype="int64")
-        taken = 0
+        begin = 0
         for row, many in zip(tables, counts, strict=True):
-            row[:many] = order[taken : taken + many]
-            taken += many
+            row[:many] = order[begin : begin + many]
+            begin += many
         pages = normal(rng, blocks, size, k, width), normal(rng, blocks, size, k, width)
         return Case(label, (normal(rng, len(lengths), n, width), *pages, tables, np.array(lengths)))
 
@@ -138,7 +140,7 @@ def _ragged_cases(rng: Rng) -> list[Case]:
     for row, length in zip(tables, lengths, strict=True):
         hidden[row[np.arange(length) // 2], np.arange(length) % 2] = False
     keys = hidden_far_above(keys, hidden)
-    low = replace(low, args=(q, keys, values, tables, lengths), part="large", tolerance=LARGE_TOLERANCE)
+    low = replace(low, args=(q, keys, values, tables, lengths), **LARGE)
 
     return [
         case("B = 3, lengths 9, 2 and 6 in blocks of 4", (4, 2), 5, 4, [9, 2, 6], 8),
@@ -155,12 +157,10 @@ def _ragged_cases(rng: Rng) -> list[Case]:
 
 def _ragged(q: Any, k_blocks: Any, v_blocks: Any, tables: Any, lengths: Any) -> Any:
     """Each sequence by itself, position by position; torch shares the heads."""
-    import torch
-
     size, outputs = k_blocks.shape[1], []
     for query, table, length in zip(q, tables.tolist(), lengths.tolist(), strict=True):
-        places = [(table[t // size], t % size) for t in range(int(length))]
-        keys, values = (torch.stack([blocks[b, i] for b, i in places], dim=1) for blocks in (k_blocks, v_blocks))
+        slots = [(table[t // size], t % size) for t in range(int(length))]
+        keys, values = (torch.stack([blocks[b, i] for b, i in slots], dim=1) for blocks in (k_blocks, v_blocks))
         out = torch.nn.functional.scaled_dot_product_attention(
             query[None, :, None], keys[None], values[None], enable_gqa=True
         )
@@ -168,7 +168,7 @@ def _ragged(q: Any, k_blocks: Any, v_blocks: Any, tables: Any, lengths: Any) -> 
     return torch.stack(outputs)
 
 
-RAGGED = described("16.ragged", cases=_ragged_cases, oracle=_ragged, parts={"core": 0.9, "large": 0.1}, cuts=False)
+RAGGED = described("16.ragged", _ragged_cases, _ragged, parts={"core": 0.9, "large": 0.1}, cuts=False)
 
 
 def _prefix_cases(rng: Rng) -> list[Case]:
@@ -231,4 +231,4 @@ def _prefix(prompt: list[int], earlier: list[list[int]], block_size: int) -> int
     return max(ends, default=0)
 
 
-PREFIX = described("16.prefix", cases=_prefix_cases, oracle=_prefix, frame="text")
+PREFIX = described("16.prefix", _prefix_cases, _prefix, frame="text")

@@ -7,6 +7,7 @@ import numpy as np
 
 from softlookup_inside.asking.case import Case
 from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 Table = list[list[int]]
@@ -44,14 +45,14 @@ def _token_mask_cases(rng: Rng) -> list[Case]:
     tokens = [[a], [b], [c], [a, b], [b, a], [a, b, a], [a, b, c], [c, a], [a, a], []]
     ended = [*tokens[:4], [], *tokens[4:]]
     runs = [[1, -1, -1], [1, 2, -1], [-1, 2, 3], [0, -1, -1]]  # a+b+ or a+b+c, then again
-    word = [[], [a, b], [b, c], [b], [c, a], [a], [b, b, b], [a, b, b, c, a], [c, c], [b, a]]
+    run_tokens = [[], [a, b], [b, c], [b], [c, a], [a], [b, b, b], [a, b, b, c, a], [c, c], [b, a]]
     cases: dict[str, tuple[Any, ...]] = {
         "(ab)*c at the beginning": (pairs, [2], [*tokens, [a, b]], 10, 0),
         "(ab)*c behind an a": (pairs, [2], ended, 4, 1),
         "(ab)*c when the text is complete": (pairs, [2], ended, 4, 2),
-        "a text that is complete and may go on": (runs, [2, 3], [*word, [b, c]], 10, 2),
-        "an end token whose characters fit": (runs, [2, 3], [*word, [a]], 10, 1),
-        "an end token whose characters do not fit": (runs, [2, 3], [[c, c, c], *word], 0, 3),
+        "a text that is complete and may go on": (runs, [2, 3], [*run_tokens, [b, c]], 10, 2),
+        "an end token whose characters fit": (runs, [2, 3], [*run_tokens, [a]], 10, 1),
+        "an end token whose characters do not fit": (runs, [2, 3], [[c, c, c], *run_tokens], 0, 3),
         "the first state is final": ([[1, -1], [-1, 0]], [0], [[a], [b], [a, b], [b, a], [a, b, a], [b]], 5, 0),
         "no end token fits yet, and nothing loops": (
             [[1, 2], [2, -1], [-1, -1]],
@@ -63,10 +64,16 @@ def _token_mask_cases(rng: Rng) -> list[Case]:
     }
     for label in ("a drawn automaton", "another one", "a third"):
         table, final = _drawn_automaton(rng, 5, 4)
-        drawn = [rng.integers(0, 4, n).tolist() for n in (0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5)]
-        order = rng.permutation(len(drawn)).tolist()
+        random_tokens = [rng.integers(0, 4, n).tolist() for n in (0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5)]
+        order = rng.permutation(len(random_tokens)).tolist()
         state = final[0] if label == "another one" else int(rng.integers(1, 5))
-        cases[label] = (table, final, [drawn[i] for i in order], int(rng.integers(0, len(drawn))), state)
+        cases[label] = (
+            table,
+            final,
+            [random_tokens[i] for i in order],
+            int(rng.integers(0, len(random_tokens))),
+            state,
+        )
     # Every state goes on with all characters but one.
     ring = rng.integers(0, 300, (300, 6))
     ring[np.arange(300), rng.integers(0, 6, 300)] = -1
@@ -96,7 +103,7 @@ def _token_mask(table: Table, final: list[int], tokens: list[list[int]], end: in
     return allowed
 
 
-TOKEN_MASK = described("16.token-mask", cases=_token_mask_cases, oracle=_token_mask, frame="text")
+TOKEN_MASK = described("16.token-mask", _token_mask_cases, _token_mask, frame="text")
 
 
 def _constrained_cases(rng: Rng) -> list[Case]:
@@ -137,8 +144,6 @@ def _constrained_cases(rng: Rng) -> list[Case]:
 
 def _constrained(logits: Any, mask: Any, temperature: float, k: int) -> Any:
     """Row by row, with the allowed tokens alone."""
-    import torch
-
     probabilities = torch.zeros_like(logits)
     for row, is_allowed, out in zip(logits, mask, probabilities, strict=True):
         ids = sorted(is_allowed.nonzero()[:, 0].tolist(), key=lambda token: -float(row[token]))[:k]
@@ -149,5 +154,5 @@ def _constrained(logits: Any, mask: Any, temperature: float, k: int) -> Any:
 
 
 CONSTRAINED = described(
-    "16.constrained-step", cases=_constrained_cases, oracle=_constrained, parts={"core": 0.9, "large": 0.1}, cuts=False
+    "16.constrained-step", _constrained_cases, _constrained, parts={"core": 0.9, "large": 0.1}, cuts=False
 )

@@ -21,11 +21,11 @@ def _admit_cases(rng: Rng) -> list[Case]:
         }
 
     llama, small = config(32, 32, 8, 128), config(3, 6, 2, 5)
-    drawn = [[int(a), int(b)] for a, b in rng.integers(100, 900, (40, 2))]
+    random_requests = [[int(a), int(b)] for a, b in rng.integers(100, 900, (40, 2))]
     giga = 10**9
     cases = {
         "8 billion parameters on 24 GB": (24 * giga, 16 * giga, 2 * giga, llama, 2, 16, [[1000, 300]] * 60),
-        "80 GB, prompts of several lengths": (80 * giga, 16 * giga, 8 * giga, llama, 2, 16, drawn * 12),
+        "80 GB, prompts of several lengths": (80 * giga, 16 * giga, 8 * giga, llama, 2, 16, random_requests * 12),
         "a small pool: the third does not fit, the fourth would": (
             30_000,
             12_000,
@@ -51,15 +51,15 @@ def _admit(
     vectors = config["num_hidden_layers"] * config["num_key_value_heads"]
     block = len(("key", "value")) * vectors * config["head_dim"] * bytes_each * block_size
     blocks = divmod(memory - (weights + reserve), block)[0]
-    taken = 0
+    blocks_used = 0
     for admitted, (prompt, new) in enumerate(queue):
-        taken += len(range(0, prompt + new, block_size))
-        if taken > blocks:
+        blocks_used += len(range(0, prompt + new, block_size))
+        if blocks_used > blocks:
             return blocks, admitted
     return blocks, len(queue)
 
 
-ADMIT = described("16.admit", cases=_admit_cases, oracle=_admit, frame="text")
+ADMIT = described("16.admit", _admit_cases, _admit, frame="text")
 
 
 def _batch_cases(rng: Rng) -> list[Case]:
@@ -82,7 +82,7 @@ def _batches(arrivals: list[int], lengths: list[int], slots: int) -> Any:
     """Step by step, twice: who may enter is the only difference."""
     ends = []
     for waits_for_all in (True, False):
-        left, waiting, finished, step = list(lengths), list(range(len(lengths))), [0] * len(lengths), 0
+        remaining, waiting, finished, step = list(lengths), list(range(len(lengths))), [0] * len(lengths), 0
         running: list[int] = []
         while waiting or running:
             if not (waits_for_all and running):
@@ -92,15 +92,15 @@ def _batches(arrivals: list[int], lengths: list[int], slots: int) -> Any:
                 waiting = [request for request in waiting if request not in entering]
             step += 1
             for request in running:
-                left[request] -= 1
-                if left[request] == 0:
+                remaining[request] -= 1
+                if remaining[request] == 0:
                     finished[request] = step
-            running = [request for request in running if left[request] > 0]
+            running = [request for request in running if remaining[request] > 0]
         ends.append(finished)
     return ends[0], ends[1]
 
 
-BATCHES = described("16.batches", cases=_batch_cases, oracle=_batches, frame="text")
+BATCHES = described("16.batches", _batch_cases, _batches, frame="text")
 
 
 def _schedule_cases(rng: Rng) -> list[Case]:
@@ -130,8 +130,8 @@ def _schedule_cases(rng: Rng) -> list[Case]:
         "the last token of a prompt is no decoding": ([[10, 9], [5, 6]], [4], 1, 8),
     }
     return [
-        Case(label, ([[prompt, min(prompt, done)] for prompt, done in running], *rest), frame="text")
-        for label, (running, *rest) in cases.items()
+        Case(label, ([[prompt, min(prompt, done)] for prompt, done in running], *limits), frame="text")
+        for label, (running, *limits) in cases.items()
     ]
 
 
@@ -148,7 +148,7 @@ def _schedule(running: list[list[int]], waiting: list[int], budget: int, most: i
     return n_tokens[: len(running)], n_tokens[len(running) :]
 
 
-SCHEDULE = described("16.schedule", cases=_schedule_cases, oracle=_schedule, frame="text")
+SCHEDULE = described("16.schedule", _schedule_cases, _schedule, frame="text")
 
 
 def _stream_cases(rng: Rng) -> list[Case]:
@@ -182,20 +182,20 @@ def _stream_cases(rng: Rng) -> list[Case]:
 def _stream(pieces: list[str], stops: list[str]) -> list[str]:
     """Letter by letter: whether a stop string stands at it, or could once more is written."""
     sent, outputs = 0, []
-    for number in range(1, len(pieces) + 1):
-        text = "".join(pieces[:number])
+    for count in range(1, len(pieces) + 1):
+        text = "".join(pieces[:count])
         unsent = range(sent, len(text))
-        begun = [at for at in unsent if any(text.startswith(stop, at) for stop in stops)]
-        open_ends = [at for at in unsent if number < len(pieces) and any(stop.startswith(text[at:]) for stop in stops)]
-        end = (begun or open_ends or [len(text)])[0]
+        stop_starts = [at for at in unsent if any(text.startswith(stop, at) for stop in stops)]
+        open_ends = [at for at in unsent if count < len(pieces) and any(stop.startswith(text[at:]) for stop in stops)]
+        end = (stop_starts or open_ends or [len(text)])[0]
         outputs.append(text[sent:end])
         sent = end
-        if begun:
+        if stop_starts:
             break
     return outputs
 
 
-STREAM = described("16.stream", cases=_stream_cases, oracle=_stream, frame="text")
+STREAM = described("16.stream", _stream_cases, _stream, frame="text")
 
 
 Requests = list[list[float]]
@@ -205,7 +205,7 @@ def _simulate_cases(rng: Rng) -> list[Case]:
     # Nine digits: no step ends at an arrival, where rounding would decide who is there.
     arrivals = np.cumsum(rng.uniform(0.0, 0.3, 7)).round(9).tolist()
     hundred = (0.07 * np.arange(100) + rng.uniform(0.0, 0.01, 100)).round(9).tolist()
-    drawn = [
+    random_requests = [
         [t, int(p), int(n)] for t, p, n in zip(arrivals, rng.integers(3, 40, 7), rng.integers(1, 9, 7), strict=True)
     ]
     cases: dict[str, tuple[Any, ...]] = {
@@ -222,7 +222,7 @@ def _simulate_cases(rng: Rng) -> list[Case]:
         ),
         "a first chunk of one token": ([[0.0, 7, 4], [0.0, 5, 2], [0.2, 6, 3]], 8, 4, 0.02, 0.001),
         "one token each": ([[0.0, 9, 1], [0.0, 20, 1], [0.4, 3, 1]], 16, 3, 0.05, 0.002),
-        "seven that were drawn": (drawn, 20, 3, 0.025, 0.0015),
+        "seven that were drawn": (random_requests, 20, 3, 0.025, 0.0015),
         "a hundred requests": (
             [[t, int(p), int(n)] for t, (p, n) in zip(hundred, rng.integers(1, 60, (100, 2)), strict=True)],
             64,
@@ -264,4 +264,4 @@ def _simulate(requests: Requests, budget: int, most: int, fixed: float, each: fl
     return tuple([times[what] - requests[i][0] for i, times in enumerate(happened)] for what in ("first", "complete"))
 
 
-SIMULATE = described("16.simulate", cases=_simulate_cases, oracle=_simulate, frame="plain")
+SIMULATE = described("16.simulate", _simulate_cases, _simulate, frame="plain")

@@ -8,6 +8,7 @@ import numpy as np
 
 from softlookup_inside.asking.case import Case
 from softlookup_judge.chapters.draws import Rng
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 HUGE = float(2**60)
@@ -18,8 +19,8 @@ def _rows(rng: Rng, rows: int, width: int, pairs: int) -> np.ndarray:
     """Small numbers, among them huge ones that cancel each other."""
     x = rng.integers(1, 30, (rows, width)).astype(float) * rng.choice([-1, 1], (rows, width))
     for row in x:
-        places = rng.permutation(width)[: 2 * pairs]
-        row[places] = HUGE * np.repeat([1, -1], pairs)
+        columns = rng.permutation(width)[: 2 * pairs]
+        row[columns] = HUGE * np.repeat([1, -1], pairs)
     return x
 
 
@@ -54,8 +55,6 @@ def _added(first: float, second: float) -> float:
 
 def _split_sum(x: Any, size: int) -> Any:
     """Each addition in exact fractions, then rounded, as IEEE 754 defines it."""
-    import torch
-
     sums = [
         reduce(_added, [reduce(_added, row[start : start + size]) for start in range(0, len(row), size)])
         for row in x.tolist()
@@ -63,4 +62,4 @@ def _split_sum(x: Any, size: int) -> Any:
     return torch.tensor(sums, dtype=x.dtype)
 
 
-SPLIT_SUM = described("16.split-sum", cases=_split_cases, oracle=_split_sum)
+SPLIT_SUM = described("16.split-sum", _split_cases, _split_sum)

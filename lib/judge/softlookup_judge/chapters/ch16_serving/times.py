@@ -13,7 +13,7 @@ Request = list[Any]
 
 def _phase_cases(rng: Rng) -> list[Case]:
     a100, h100, laptop = (312e12, 2039e9), (989.5e12, 3350e9), (4e12, 100e9)
-    drawn = float(rng.integers(3, 40)) * 1e9
+    random_params = float(rng.integers(3, 40)) * 1e9
     rows = (
         ("8 billion parameters on an A100", (8e9, 2, 131072, *a100, 1000, 16, 2000)),
         ("a short prompt, one long sequence", (8e9, 2, 131072, *a100, 20, 1, 50_000)),
@@ -21,7 +21,7 @@ def _phase_cases(rng: Rng) -> list[Case]:
         ("weights in 8 bits", (70e9, 1, 327680, *h100, 500, 32, 4000)),
         ("weights in 4 bits on a laptop", (3e9, 0.5, 114688, *laptop, 12, 3, 800)),
         ("nothing cached yet", (8e9, 2, 131072, *a100, 150, 400, 0)),
-        ("drawn", (drawn, 2, 98304, *h100, 40, 6, int(rng.integers(500, 9000)))),
+        ("drawn", (random_params, 2, 98304, *h100, 40, 6, int(rng.integers(500, 9000)))),
     )
     return [Case(label, args, frame="plain") for label, args in rows]
 
@@ -37,13 +37,13 @@ def _phases(
     cached: int,
 ) -> tuple[float, float]:
     """By the attainable rate of each phase: the roof at its intensity."""
-    work = 2 * params * np.array([prompt, batch])
+    flops = 2 * params * np.array([prompt, batch])
     moved = params * bytes_each + np.array([0.0, float(batch)]) * (cached * cache_bytes)
-    rate = np.minimum(peak, bandwidth * (work / moved))
-    return float(work[0] / rate[0]), float(work[1] / rate[1])
+    rate = np.minimum(peak, bandwidth * (flops / moved))
+    return float(flops[0] / rate[0]), float(flops[1] / rate[1])
 
 
-PHASES = described("16.phases", cases=_phase_cases, oracle=_phases, frame="plain")
+PHASES = described("16.phases", _phase_cases, _phases, frame="plain")
 
 
 def _times(rng: Rng, arrival: float, wait: float, count: int, gap: float) -> Request:
@@ -85,7 +85,7 @@ def _latencies(requests: list[Request]) -> Any:
     return [least(first, 50), least(first, 95)], [least(between, 50), least(between, 95)]
 
 
-LATENCIES = described("16.latencies", cases=_latency_cases, oracle=_latencies, frame="plain")
+LATENCIES = described("16.latencies", _latency_cases, _latencies, frame="plain")
 
 
 def _limit_cases(rng: Rng) -> list[Case]:
@@ -111,11 +111,11 @@ def _limit(params: float, bytes_each: float, cache_bytes: int, peak: float, band
     return float(meet), float(1 / more.max())
 
 
-LIMIT = described("16.batch-limit", cases=_limit_cases, oracle=_limit, frame="plain")
+LIMIT = described("16.batch-limit", _limit_cases, _limit, frame="plain")
 
 
 def _speedup_cases(rng: Rng) -> list[Case]:
-    drawn = round(float(rng.uniform(0.65, 0.9)), 3)
+    random_acceptance = round(float(rng.uniform(0.65, 0.9)), 3)
     rows = (
         ("a good draft", (0.8, 0.05, 8)),
         ("a poor one that costs much", (0.3, 0.4, 6)),
@@ -127,7 +127,7 @@ def _speedup_cases(rng: Rng) -> list[Case]:
         ("a draft as slow as the large model", (0.9, 1.0, 3)),
         ("one drafted token gains as much as it costs", (0.5, 0.5, 4)),
         ("every token is accepted, and none gains anything", (1.0, 1.0, 3)),
-        ("drawn", (drawn, 0.07, 12)),
+        ("drawn", (random_acceptance, 0.07, 12)),
         ("a draft that is nearly free and nearly always right", (0.99, 0.0005, 300)),
     )
     return [Case(label, args, part="all" if args[0] == 1 else "core", frame="plain") for label, args in rows]
@@ -143,19 +143,19 @@ def _speedup(acceptance: float, draft_cost: float, most: int) -> Any:
     return best
 
 
-SPEEDUP = described("16.speedup", cases=_speedup_cases, oracle=_speedup, frame="plain", parts={"core": 0.8, "all": 0.2})
+SPEEDUP = described("16.speedup", _speedup_cases, _speedup, frame="plain", parts={"core": 0.8, "all": 0.2})
 
 
 def _small_cases(rng: Rng) -> list[Case]:
     giga = 10**9
-    drawn = int(rng.integers(2, 12)) * 32 * 10**7
+    random_params = int(rng.integers(2, 12)) * 32 * 10**7
     rows = (
         ("8 billion, 4 bits in groups of 32", (8 * giga, giga, 4, 32, 24 * giga, 131072 * 4000)),
         ("70 billion, 4 bits in groups of 128", (70 * giga, 2 * giga, 4, 128, 80 * giga, 327680 * 8000)),
         ("8 bits", (1_600_000, 320_000, 8, 64, 4_000_000, 30_000)),
         ("nothing stays in 16 bits", (3_200_000, 0, 3, 32, 2_000_000, 70_001)),
         ("groups of 16", (960_000, 160_000, 2, 16, 900_000, 50_000)),
-        ("drawn", (drawn, drawn // 8, 5, 32, 16 * giga, 98304 * 2500)),
+        ("drawn", (random_params, random_params // 8, 5, 32, 16 * giga, 98304 * 2500)),
         ("600 billion", (600 * giga + 8 * 99, giga + 24, 3, 8, 700 * giga, 70_001)),
     )
     return [Case(label, args, frame="plain") for label, args in rows]
@@ -168,7 +168,7 @@ def _small(params: int, kept: int, bits: int, group: int, memory: int, sequence_
     return weights, int((memory - weights) / sequence_bytes)
 
 
-SMALL = described("16.small", cases=_small_cases, oracle=_small, frame="plain")
+SMALL = described("16.small", _small_cases, _small, frame="plain")
 
 
 def _cost_cases(rng: Rng) -> list[Case]:
@@ -191,12 +191,12 @@ def _cost(
     return once[0] / prompt * 1e6, once[1] / answer * 1e6, sum(once)
 
 
-COST = described("16.cost", cases=_cost_cases, oracle=_cost, frame="plain")
+COST = described("16.cost", _cost_cases, _cost, frame="plain")
 
 
 def _pool_cases(rng: Rng) -> list[Case]:
     link = 50e9
-    drawn = int(rng.integers(5, 12))
+    random_machines = int(rng.integers(5, 12))
     rows = (
         ("eight machines, long prompts", (8, 6000, 200, 40_000, 0.025, 32, 131_072, link)),
         ("short prompts, long answers", (8, 300, 900, 40_000, 0.02, 24, 131_072, link)),
@@ -211,7 +211,7 @@ def _pool_cases(rng: Rng) -> list[Case]:
         ("decoding is always slower", (5, 100, 4000, 90_000, 0.05, 8, 70_656, link)),
         ("prefills are always slower", (5, 90_000, 20, 9000, 0.01, 64, 70_656, link)),
         ("hundreds of machines", (397, 3000, 150, 20_000, 0.03, 20, 131_072, link)),
-        ("drawn", (drawn, 3000, int(rng.integers(150, 400)), 25_000, 0.03, 20, 131_072, link)),
+        ("drawn", (random_machines, 3000, int(rng.integers(150, 400)), 25_000, 0.03, 20, 131_072, link)),
     )
     return [Case(label, args, frame="plain") for label, args in rows]
 
@@ -235,4 +235,4 @@ def _split_pools(
     return best + 1, float(1 / slowest[best])
 
 
-SPLIT_POOLS = described("16.split-pools", cases=_pool_cases, oracle=_split_pools, frame="plain")
+SPLIT_POOLS = described("16.split-pools", _pool_cases, _split_pools, frame="plain")

@@ -1,4 +1,4 @@
-"""Tasks on the residual stream: the logit lens, and what each part adds to a logit."""
+"""Tasks on the residual stream, and on heads and interventions in it."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.draws import Rng, doubles, normal, softmax
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
 
 
@@ -35,13 +36,11 @@ def _lens_cases(rng: Rng) -> list[Case]:
 
 def _lens(states: Any, gain: Any, w_out: Any, eps: float) -> Any:
     """Vector by vector, by torch's own norm."""
-    import torch
-
     rows = [[torch.nn.functional.rms_norm(x, x.shape, gain, eps) for x in layer] for layer in states]
     return torch.stack([torch.nn.functional.linear(torch.stack(layer), w_out.T) for layer in rows])
 
 
-LENS = described("17.lens", cases=_lens_cases, oracle=_lens, cuts=False)
+LENS = described("17.lens", _lens_cases, _lens, cuts=False)
 
 
 def _attribute_cases(rng: Rng) -> list[Case]:
@@ -60,8 +59,6 @@ def _attribute_cases(rng: Rng) -> list[Case]:
 
 def _attribute(z: Any, w_o: Any, x: Any, gain: Any, w_out: Any, token: int, eps: float) -> Any:
     """What the logit loses if one head's vector is set to 0 while the divisor is held."""
-    import torch
-
     divisor = (x[-1] @ x[-1] / len(x[-1]) + eps) ** 0.5
     column = gain * w_out[:, token] / divisor
 
@@ -73,7 +70,7 @@ def _attribute(z: Any, w_o: Any, x: Any, gain: Any, w_out: Any, token: int, eps:
     return torch.stack([logit_of(heads) - logit_of([j for j in heads if j != i]) for i in heads])
 
 
-ATTRIBUTE = described("17.attribute-heads", cases=_attribute_cases, oracle=_attribute, cuts=False)
+ATTRIBUTE = described("17.attribute-heads", _attribute_cases, _attribute, cuts=False)
 
 
 def _difference_cases(rng: Rng) -> list[Case]:
@@ -95,8 +92,6 @@ def _difference(
     embedding: Any, attention: Any, feed_forward: Any, gain: Any, w_out: Any, token: int, other: int, eps: float
 ) -> Any:
     """From the logits of every part, normalised by the divisor of all."""
-    import torch
-
     parts = torch.cat((embedding[None], attention, feed_forward))
     x = parts.sum(0)
     logits = parts / (x.pow(2).sum() / len(x) + eps) ** 0.5 @ torch.diag(gain) @ w_out
@@ -104,4 +99,105 @@ def _difference(
     return differences[0], differences[1 : 1 + len(attention)], differences[1 + len(attention) :]
 
 
-DIFFERENCE = described("17.difference", cases=_difference_cases, oracle=_difference, cuts=False)
+DIFFERENCE = described("17.difference", _difference_cases, _difference, cuts=False)
+
+
+def _silence_cases(rng: Rng) -> list[Case]:
+    def case(label: str, n: int, t: int, h: int, d: int, head: int) -> Case:
+        return Case(label, (normal(rng, n, t, h), normal(rng, n * h, d), normal(rng, d), head))
+
+    return [
+        case("the second of three heads, T = 4", 3, 4, 2, 5, 1),
+        case("N = T = H = D = 4, the first head", 4, 4, 4, 4, 0),
+        case("the last of two heads", 2, 5, 3, 6, 1),
+        case("one head alone", 1, 3, 4, 2, 0),
+        case("one position", 3, 1, 3, 4, 2),
+    ]
+
+
+def _silence(z: Any, w_o: Any, b_o: Any, head: int) -> Any:
+    """By what the head adds through its own rows, taken away from the whole."""
+    width = z.shape[2]
+    whole = torch.cat(list(z), dim=1) @ w_o + b_o
+    rows = w_o[head * width : (head + 1) * width]
+    without = whole - z[head] @ rows
+    return without, without + (z[head].sum(0) / z.shape[1]) @ rows
+
+
+SILENCE = described("17.silence", _silence_cases, _silence, cuts=False)
+
+
+def _induction_cases(rng: Rng) -> list[Case]:
+    def case(label: str, n: int, block: int) -> Case:
+        t = 2 * block
+        scores = 2 * doubles(rng, n, t, t)
+        for shift in (1, block - 1, block):  # the token before, the one behind the same token, and the same token
+            at = np.arange(shift, t)
+            scores[rng.integers(n), at, at - shift] += 2.5
+        hidden = np.triu(np.ones((t, t), dtype=bool), 1)
+        return Case(label, (softmax(np.where(hidden, -np.inf, scores)).astype("float32"),))
+
+    return [
+        case("three heads, a block of 4", 3, 4),
+        case("two heads, a block of 5", 2, 5),
+        case("one head, a block of 3", 1, 3),
+        case("six heads, a block of 6", 6, 6),
+        case("a block of 2", 2, 2),
+    ]
+
+
+def _induction(weights: Any) -> Any:
+    """Along a diagonal, below the main one."""
+    half = weights.shape[-1] // 2
+    return torch.stack([torch.diagonal(pattern, 1 - half)[1 : half + 1].mean() for pattern in weights])
+
+
+INDUCTION = described("17.induction", _induction_cases, _induction, cuts=False)
+
+
+def _answer(x: np.ndarray, mixes: np.ndarray, weights: np.ndarray, read: np.ndarray) -> float:
+    for mix, weight in zip(mixes, weights, strict=True):
+        x = x + np.tanh(mix @ x @ weight)
+    return float(x[-1] @ read)
+
+
+def _patch_cases(rng: Rng) -> list[Case]:
+    def case(label: str, t: int, d: int, layers: int, alike: int = 0) -> Case:
+        while True:
+            clean, corrupted = doubles(rng, t, d), doubles(rng, t, d)
+            corrupted[:alike] = clean[:alike]
+            mixes = np.tril(softmax(doubles(rng, layers, t, t)))
+            weights, read = doubles(rng, layers, d, d), doubles(rng, d)
+            both = [_answer(x, mixes, weights, read) for x in (clean, corrupted)]
+            if abs(both[0] - both[1]) > 0.5 and abs(both[0]) > 0.5:
+                return Case(label, (clean, corrupted, mixes, weights, read))
+
+    return [
+        case("T = 3, D = 4, two layers", 3, 4, 2),
+        case("T = D = L = 3", 3, 3, 3),
+        case("inputs that differ at the last two positions", 5, 3, 2, alike=3),
+        case("one layer", 4, 2, 1),
+        case("one position", 1, 4, 3),
+    ]
+
+
+def _patch(clean: Any, corrupted: Any, mixes: Any, weights: Any, read: Any) -> Any:
+    """With both runs side by side, and every patched run from the first layer on."""
+    layers, t = len(mixes), len(clean)
+
+    def run(patch: tuple[int, int] | None) -> tuple[Any, Any]:
+        good, bad = clean, corrupted
+        for i in range(layers):
+            if patch is not None and patch[0] == i:
+                here = torch.arange(t)[:, None] == patch[1]
+                bad = torch.where(here, good, bad)
+            good, bad = (x + (mixes[i] @ x @ weights[i]).tanh() for x in (good, bad))
+        return good[-1] @ read, bad[-1] @ read
+
+    clean_result, got = run(None)
+    return torch.stack(
+        [torch.stack([(run((i, at))[1] - got) / (clean_result - got) for at in range(t)]) for i in range(layers)]
+    )
+
+
+PATCH = described("17.patch", _patch_cases, _patch, cuts=False)

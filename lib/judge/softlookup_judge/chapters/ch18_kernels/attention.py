@@ -48,10 +48,7 @@ def _layouts(length: str) -> list[dict[str, str]]:
 
 
 def _light_keys(rng: Rng, t: int, s: int, h: int, first: int) -> tuple[np.ndarray, ...]:
-    """Queries, keys and values where a key among the first weighs most, and each other next to nothing.
-
-    All others together still move the result: their values lie on the other side.
-    """
+    """Queries, keys and values where one of the first keys weighs most; all others together still move the result."""
     direction = rng.standard_normal(h)
     direction /= np.linalg.norm(direction)
     scores, heavy = rng.uniform(-14, -7, s), rng.integers(first)
@@ -65,10 +62,7 @@ def _light_keys(rng: Rng, t: int, s: int, h: int, first: int) -> tuple[np.ndarra
 
 
 def _far_below(rng: Rng, q: np.ndarray, k: np.ndarray) -> None:
-    """Change queries and keys in place: all scores of the last query are far below zero, and one key weighs all.
-
-    The first number of each makes these scores, and no others.
-    """
+    """Change the first numbers of q and k: all scores of the last query are far below zero, and one key weighs all."""
     k[..., 0] = -1 - rng.permutation(k[..., 0].size).reshape(k.shape[:-1]) / 64
     q[:, 0], q[-1] = 0, 0
     q[-1, 0] = -FAR_BELOW * q.shape[1] ** 0.5
@@ -171,8 +165,8 @@ def _causal_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) ->
             q, k = np.abs(q), -np.abs(k)
             _far_below(rng, q, k)
         grid = grid_of((t, b))
-        seen = sum(min((i + 1) * b, t) for i in range(grid[0]))
-        limits = (4 * h * (t + 2 * seen), 4 * t * h, _chip(h, b)) if limited else None
+        n_keys = sum(min((i + 1) * b, t) for i in range(grid[0]))
+        limits = (4 * h * (t + 2 * n_keys), 4 * t * h, _chip(h, b)) if limited else None
         k, v = _turned(k, k_shape == "(H, T)"), _turned(v, v_shape == "(H, T)")
         args = (q, k, v, np.zeros_like(q), _scale(h, factor), t, h, b)
         return launch(label, grid, args, (3,), limits, *([SHARES] if limited else []))

@@ -33,17 +33,7 @@ def launch(
     limits: tuple[int, int, int] | None = None,
     tolerance: float | None = _ARRAYS,
 ) -> Case:
-    """A question that launches a kernel.
-
-    Args:
-        label: What is special about it.
-        grid: How many programs.
-        args: What the kernel is called with; arrays that it writes hold whatever.
-        outputs: Their positions.
-        limits: Bytes that it may read, write and hold on chip; None looks at the values alone. What one program may
-            move is added to them, from the published kernel.
-        tolerance: Absolute and relative.
-    """
+    """A question that launches a kernel; without limits (bytes read, written and held on chip) values alone count."""
     part = CORE if limits is None else TRAFFIC
     return Case(label, tuple(args), part, "numpy", grid=grid, outputs=outputs, limits=limits, tolerance=tolerance)
 
@@ -51,17 +41,8 @@ def launch(
 def kernel_task(
     task_id: str, cases: Callable[..., list[Case]], results: Callable[..., Any], **facts: Any
 ) -> Description:
-    """A task whose answer is a kernel: 70 % for values, 30 % for bytes.
-
-    Args:
-        task_id: The task.
-        cases: Draws its questions.
-        results: The right results (see ``within``) for its arguments, by name.
-        **facts: Other attributes of ``Task``.
-    """
-    return described(
-        task_id, cases=cases, oracle=results, frame="numpy", cuts=False, parts={CORE: 0.7, TRAFFIC: 0.3}, **facts
-    )
+    """A task whose answer is a kernel: 70 % for values (see ``within``), 30 % for bytes."""
+    return described(task_id, cases, results, frame="numpy", cuts=False, parts={CORE: 0.7, TRAFFIC: 0.3}, **facts)
 
 
 def within(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -70,10 +51,7 @@ def within(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def whole(rng: Rng, low: int, high: int) -> int:
-    """A whole number from ``low`` to ``high``.
-
-    Sizes are drawn, those whose bytes count like all others: a kernel cannot be right or frugal for some alone.
-    """
+    """A whole number from ``low`` to ``high``: no size is fixed, so that a kernel cannot be right for some alone."""
     return int(rng.integers(low, high, endpoint=True))
 
 

@@ -52,10 +52,7 @@ def _many_steps(rng: Rng) -> tuple[int, int, int]:
 
 
 def _full_tiles(rng: Rng) -> tuple[int, int]:
-    """Sizes of a result in full tiles of 16 by 32: where rows behind the end wrap around, they are read in vain.
-
-    Beside them goes a length whose rows and columns for a tile do not all fit on the chip.
-    """
+    """Sizes in full tiles of 16 by 32: where rows behind the end wrap around, they are read in vain."""
     return 32, 32 * whole(rng, 1, 2)
 
 
@@ -126,8 +123,8 @@ _LOADED = {1: "a tile of each matrix"} | {
 
 TILE = described(
     "18.tile",
-    cases=_tile_cases,
-    oracle=_tile,
+    _tile_cases,
+    _tile,
     frame="plain",
     variants=tuple({"stages": stages, "loaded": loaded} for stages, loaded in _LOADED.items()),
 )

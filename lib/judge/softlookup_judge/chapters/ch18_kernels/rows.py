@@ -3,6 +3,7 @@
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import variants_by
 from softlookup_judge.chapters.ch18_kernels.launches import (
     FAR_BELOW,
     SHARES,
@@ -77,10 +78,7 @@ def _below_zero(rng: Rng, about: float, n: int = 20) -> np.ndarray:
 
 
 def _with_a_peak(rng: Rng, rows: int) -> np.ndarray:
-    """Rows of tens of thousands of numbers, each of which has a share below 1e-4, but for a large one somewhere.
-
-    All others together have about as large a share as that one.
-    """
+    """Rows of tens of thousands of numbers, each with a share below 1e-4, and a large one as heavy as all others."""
     n = whole(rng, 33_000 // rows, 37_000 // rows)
     x = normal(rng, rows, n)
     x[np.arange(rows), rng.integers(n, size=rows)] = np.log(n) + 0.5
@@ -96,12 +94,10 @@ def _shares(x: np.ndarray) -> np.ndarray:
     return np.exp(x - np.logaddexp.reduce(x, axis=-1, keepdims=True))
 
 
-SOFTMAX = kernel_task(
-    "18.softmax", _softmax_cases, _softmax, variants=tuple({"tau": tau} for tau in (2.0, 0.8, 4.0, 1.5))
-)
+SOFTMAX = kernel_task("18.softmax", _softmax_cases, _softmax, variants=variants_by(tau=(2.0, 0.8, 4.0, 1.5)))
 
 
-def _online_cases(rng: Rng, stored: str, place: str, at: str) -> list[Case]:
+def _online_cases(rng: Rng, stored: str, position: str, at: str) -> list[Case]:
     def ask(label: str, x: np.ndarray, block: int, limited: bool = False) -> Case:
         rows, n = x.shape
         # A maximum and a sum for each lane, and what is computed of them, are five tiles; half of a row is more.
@@ -125,10 +121,10 @@ def _online_cases(rng: Rng, stored: str, place: str, at: str) -> list[Case]:
     ]
 
 
-def _online(x: np.ndarray, y: np.ndarray, n: int, BLOCK: int, stored: str, place: str, at: str) -> Results:
+def _online(x: np.ndarray, y: np.ndarray, n: int, BLOCK: int, stored: str, position: str, at: str) -> Results:
     rows = x.reshape(-1, n) if stored == _BY_ROWS else x.reshape(n, -1).T
-    shares = _shares(rows)
-    return within((shares if stored == _BY_ROWS else shares.T).reshape(x.shape))
+    probabilities = _shares(rows)
+    return within((probabilities if stored == _BY_ROWS else probabilities.T).reshape(x.shape))
 
 
 _BY_ROWS, _BY_COLUMNS = "row after row", "column after column"
@@ -138,8 +134,8 @@ ONLINE = kernel_task(
     _online_cases,
     _online,
     variants=(
-        {"stored": _BY_ROWS, "place": "i * n + j", "at": Expression("row * n + cols")},
-        {"stored": _BY_COLUMNS, "place": "j * rows + i", "at": Expression("cols * tl.num_programs(0) + row")},
+        {"stored": _BY_ROWS, "position": "i * n + j", "at": Expression("row * n + cols")},
+        {"stored": _BY_COLUMNS, "position": "j * rows + i", "at": Expression("cols * tl.num_programs(0) + row")},
     ),
 )
 
@@ -177,14 +173,7 @@ def _norm_cases(rng: Rng) -> list[Case]:
 
 
 def _norm(
-    x: np.ndarray,
-    residual: np.ndarray,
-    w: np.ndarray,
-    total: np.ndarray,
-    y: np.ndarray,
-    n: int,
-    eps: float,
-    BLOCK: int,
+    x: np.ndarray, residual: np.ndarray, w: np.ndarray, total: np.ndarray, y: np.ndarray, n: int, eps: float, BLOCK: int
 ) -> Results:
     both = x + residual
     length = np.linalg.norm(both, axis=-1, keepdims=True) / np.sqrt(n)

@@ -50,11 +50,7 @@ def _one_forward_one_backward(stage: int, stages: int, micro_batches: int, first
 
 
 SCHEDULE = described(
-    "19.schedule",
-    cases=_schedule_cases,
-    oracle=_one_forward_one_backward,
-    frame="text",
-    variants=({"first": 0}, {"first": 1}),
+    "19.schedule", _schedule_cases, _one_forward_one_backward, frame="text", variants=({"first": 0}, {"first": 1})
 )
 
 
@@ -130,20 +126,20 @@ def _pipeline_time(
     except CycleError:
         return inf, 1.0, 0
     seconds = max(ends.values())
-    work = sum(seconds_of[step[0]] for _, step in ends)
+    work_s = sum(seconds_of[step[0]] for _, step in ends)
     room = seconds * len(orders)
     most = max(
         int(np.cumsum([1 if step[0] == "F" else -1 for step in order]).max(initial=0)) for order in orders
     )  # fmt: skip
-    return seconds, (room - work) / (room if fraction == _OF_ALL else work), most
+    return seconds, (room - work_s) / (room if fraction == _OF_ALL else work_s), most
 
 
 _OF_ALL, _OF_WORK = "the time of all stages", "the time in which stages work"
 
 BUBBLE = described(
     "19.bubble",
-    cases=_bubble_cases,
-    oracle=_pipeline_time,
+    _bubble_cases,
+    _pipeline_time,
     frame="plain",
     parts={CORE: 0.8, DEADLOCK: 0.2},
     variants=(

@@ -38,17 +38,7 @@ def ask_world(
     limits: tuple[int | None, ...] | None = None,
     tolerance: float | None = None,
 ) -> Case:
-    """A question to all ranks of a world.
-
-    Args:
-        label: What is special about it.
-        args: What a rank is called with, before ``dist``; a list holds one entry for each rank.
-        world: How many ranks there are.
-        offers: What ``dist`` has beside the rank and the size of the world.
-        limits: Bytes on the busiest link, messages, steps, and bytes that one rank may send or receive; None looks at
-            the values alone.
-        tolerance: Absolute and relative tolerance; None takes that of sums in the dtype of the inputs.
-    """
+    """A question to all ranks; a list among ``args`` has an entry for each, and without limits values alone count."""
     if tolerance is None:
         arrays = [array for arg in args for array in (arg if isinstance(arg, list) else [arg])]
         tolerance = min(_SUMS[array.dtype.name] for array in arrays if isinstance(array, np.ndarray))
@@ -59,10 +49,7 @@ def ask_world(
 
 
 def all_digits(rng: Rng, *shape: int) -> np.ndarray:
-    """Whole numbers of 51 bits, in float64, whose sums over ranks are exact in any order.
-
-    A message of fewer bits does not hold them, and the wrong programs that limits are for need fewer.
-    """
+    """Whole numbers of 51 bits in float64: sums over ranks are exact in any order, and fewer bits do not hold them."""
     most = 2**53 // _MOST_WORLD
     return rng.integers(-most, most, shape, endpoint=True).astype(np.float64)
 
@@ -70,19 +57,11 @@ def all_digits(rng: Rng, *shape: int) -> np.ndarray:
 def rank_task(
     task_id: str, cases: Callable[..., list[Case]], results: Callable[..., Any], *, finished: bool = False, **facts: Any
 ) -> Description:
-    """A task whose answer is one rank of a program: 70 % for values, 30 % for messages.
-
-    Args:
-        task_id: The task.
-        cases: Draws its questions.
-        results: The right results (see ``on_all_ranks``) for its arguments, by name: lists of all ranks' inputs.
-        finished: Whether ``dist`` offers finished collectives.
-        **facts: Other attributes of ``Task``.
-    """
+    """A task whose answer is one rank of a program: 70 % for values (see ``on_all_ranks``), 30 % for messages."""
     return described(
         task_id,
-        cases=cases,
-        oracle=results,
+        cases,
+        results,
         frame="numpy",
         cuts=False,
         parts={CORE: 0.7, TRAFFIC: 0.3},

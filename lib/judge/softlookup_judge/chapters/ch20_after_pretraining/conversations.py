@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.forbidden import SOFTMAXES
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.published import described
-
-LARGE = "large"
-"""The part of questions with logits in the thousands."""
 
 _WORDS = "river boats moon {start} naïve 42 élan {} tea 'll %s".split()
 
@@ -26,7 +24,7 @@ def _template_cases(rng: Rng, start: str, end: str) -> list[Case]:
 
     brief = _message("system", "Be brief.")
     question, answer = _message("user", "What is 2 + 2?"), _message("assistant", "4")
-    drawn = [_message(role, sentence(int(rng.integers(2, 6)))) for role in ("user", "assistant", "user")]
+    random_messages = [_message(role, sentence(int(rng.integers(2, 6)))) for role in ("user", "assistant", "user")]
     marked = [
         _message("user", f"What do {end} and {start}assistant mark?"),
         _message("assistant", '{"a": 1}, 100 %, \\n'),
@@ -51,7 +49,7 @@ def _template_cases(rng: Rng, start: str, end: str) -> list[Case]:
         ("contents that hold marks, braces and a backslash", marked, False),
         ("contents without a character", [_message("system", ""), question, _message("assistant", "")], False),
         ("a system message later on", [question, answer, _message("system", "Be kind."), question], True),
-        ("a drawn conversation", [brief, *drawn], bool(rng.integers(2))),
+        ("a drawn conversation", [brief, *random_messages], bool(rng.integers(2))),
         ("seventy messages, one of 400 words", long, True),
         ("no message", [], False),
         ("no message, and an answer asked for", [], True),
@@ -67,9 +65,9 @@ def _chat_text(messages: list[dict[str, str]], add_generation_prompt: bool, star
 
 TEMPLATE = described(
     "20.template",
+    _template_cases,
+    _chat_text,
     frame="text",
-    cases=_template_cases,
-    oracle=_chat_text,
     variants=(
         {"start": "<|im_start|>", "end": "<|im_end|>"},
         {"start": "<start_of_turn>", "end": "<end_of_turn>"},
@@ -116,11 +114,7 @@ def _targets(ids: Any, is_answer: Any, ignored: int) -> Any:
 
 
 LOSS_MASK = described(
-    "20.loss-mask",
-    frame="numpy",
-    cases=_mask_cases,
-    oracle=_targets,
-    variants=({"ignored": -100}, {"ignored": -1}),
+    "20.loss-mask", _mask_cases, _targets, frame="numpy", variants=({"ignored": -100}, {"ignored": -1})
 )
 
 
@@ -135,23 +129,21 @@ def _labelled(rng: Rng, v: int, *counts: Sequence[int]) -> np.ndarray:
 
 def _loss_cases(rng: Rng) -> list[Case]:
     def case(label: str, labels: np.ndarray, v: int, scale: float = 2.0, **facts: Any) -> Case:
-        return Case(
-            label, (normal(rng, *labels.shape, v, dtype="float64", scale=scale), labels), frame="numpy", **facts
-        )
+        return Case(label, (doubles(rng, *labels.shape, v, scale=scale), labels), frame="numpy", **facts)
 
     uneven = _labelled(rng, 7, (1, 2, 3), (2,), (0, 4))
     ends = _labelled(rng, 5, (0, 1, 2, 3), (1,))
     ends[0, :2] = 0, 4  # the first id and the last one are right somewhere
     full = rng.integers(0, 6, size=(2, 4))
     apart = _labelled(rng, 6, (0, 1, 4), (2, 3), (1,))
-    apart_logits = normal(rng, *apart.shape, 6, dtype="float64", scale=2.0)
+    apart_logits = doubles(rng, *apart.shape, 6, scale=2.0)
     apart_logits += rng.permutation([-4000.0, -900.0, 0.0, 900.0, 2500.0, 4000.0])[None, :, None]
-    certain = normal(rng, 2, 4, 5, dtype="float64")
+    certain = doubles(rng, 2, 4, 5)
     certain[0, 1, 3] += 1000.0
     certain_labels = np.array([[-100, 3, 0, -100], [1, -100, -100, 4]])
-    thousands = normal(rng, 3, 5, 4, dtype="float64", scale=1500.0)
+    thousands = doubles(rng, 3, 5, 4, scale=1500.0)
     near_labels = _labelled(rng, 5, (0, 1), (1,))
-    near = 5000 + normal(rng, *near_labels.shape, 5, dtype="float64")
+    near = 5000 + doubles(rng, *near_labels.shape, 5)
     last_alone = _labelled(rng, 9, (3,), (3,), ())
     return [
         case("three rows with three labels, one label and two", uneven, 7),
@@ -164,23 +156,21 @@ def _loss_cases(rng: Rng) -> list[Case]:
         case("labels at one position alone", last_alone, 9),
         case("a vocabulary of more than 1,000 ids", _labelled(rng, 1031, (0, 1)), int(rng.integers(1031, 1100)), 1.0),
         case("almost four hundred labels", _labelled(rng, 4, range(300), range(1, 98)), 4),
-        Case("rows that lie thousands apart", (apart_logits, apart), frame="numpy", part=LARGE, tolerance=1e-8),
+        Case("rows that lie thousands apart", (apart_logits, apart), frame="numpy", part="large", tolerance=1e-8),
         Case(
             "logits in the thousands",
             (thousands, _labelled(rng, 4, (1, 2), (0, 3), (3,))),
             frame="numpy",
-            part=LARGE,
+            part="large",
             tolerance=1e-8,
         ),
-        Case("logits near 5,000", (near, near_labels), frame="numpy", part=LARGE, tolerance=1e-8),
-        Case("a label that is certain, with a loss of 0", (certain, certain_labels), frame="numpy", part=LARGE),
+        Case("logits near 5,000", (near, near_labels), frame="numpy", part="large", tolerance=1e-8),
+        Case("a label that is certain, with a loss of 0", (certain, certain_labels), frame="numpy", part="large"),
         Case("float32", (normal(rng, *uneven.shape, 7), uneven), frame="numpy"),
     ]
 
 
 def _sft_loss(logits: Any, labels: Any) -> Any:
-    import torch
-
     ids = torch.from_numpy(np.asarray(labels).astype(np.int64)).flatten()
     rows = torch.from_numpy(np.ascontiguousarray(logits)).flatten(0, 1)
     return torch.nn.functional.cross_entropy(rows, ids, ignore_index=-100).numpy()
@@ -188,10 +178,10 @@ def _sft_loss(logits: Any, labels: Any) -> Any:
 
 SFT_LOSS = described(
     "20.sft-loss",
+    _loss_cases,
+    _sft_loss,
     frame="numpy",
-    cases=_loss_cases,
-    oracle=_sft_loss,
-    parts={"core": 0.7, LARGE: 0.3},
+    parts={"core": 0.7, "large": 0.3},
     forbids=(*SOFTMAXES, "torch.nn.functional.nll_loss", "torch.nn.CrossEntropyLoss", "torch.nn.NLLLoss"),
 )
 
@@ -223,4 +213,4 @@ def _packed(lengths: Any) -> Any:
     return np.concatenate([np.arange(n) for n in sizes]), may_attend
 
 
-PACKED = described("20.packed", frame="numpy", cases=_packed_cases, oracle=_packed, cuts=False)
+PACKED = described("20.packed", _packed_cases, _packed, frame="numpy", cuts=False)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.draws import Rng, doubles
 from softlookup_judge.data.published import described
 
 
@@ -22,11 +22,11 @@ def _advantage_cases(rng: Rng) -> list[Case]:
         case("two prompts with four answers", [[1, 0, 0, 1], [0, 0, 1, 0]]),
         case("a group in which all answers are right", [[1, 1, 1], [1, 0, 1], [0, 0, 0]]),
         case("rewards whose mean is 0", [[1, -1, 0, 0], [3, -1, -4, 2]]),
-        case("rewards of any size", normal(rng, 3, 5, dtype="float64", scale=4.0)),
-        case("prompts of unequal difficulty", normal(rng, 4, 3, dtype="float64") + level),
+        case("rewards of any size", doubles(rng, 3, 5, scale=4.0)),
+        case("prompts of unequal difficulty", doubles(rng, 4, 3) + level),
         # Rounding near 2 moves these advantages by some 1e-10, and by how much depends on the order of a sum.
         case("rewards that differ by a millionth", 2.0 + 1e-6 * close, tolerance=1e-8),
-        case("as many prompts as answers", normal(rng, 3, 3, dtype="float64")),
+        case("as many prompts as answers", doubles(rng, 3, 3)),
         case("one prompt", [[0.2, 0.9, 0.4, 0.4, 0.1]]),
         case("one answer to each prompt", [[0.7], [0.0], [-1.5]]),
         case("equal rewards that no float holds exactly", [[0.1, 0.1, 0.1], [0.3, 0.3, 0.7]]),
@@ -36,8 +36,8 @@ def _advantage_cases(rng: Rng) -> list[Case]:
         case("large rewards beside small ones", [[2e9, 1e9, 1e9], [3e-7, 1e-7, 2e-7]]),
         case("large rewards that are equal", [[large] * 3, [-large] * 3, [1e8, 1e8 + 3, 1e8]], tolerance=1e-7),
         case("a tenth more in one of three", [[0.1, 0.1, 0.2], [5, 5, 5]]),
-        case("three hundred answers", normal(rng, 2, 300, dtype="float64")),
-        case("three hundred prompts", normal(rng, 300, 3, dtype="float64", scale=3.0)),
+        case("three hundred answers", doubles(rng, 2, 300)),
+        case("three hundred prompts", doubles(rng, 300, 3, scale=3.0)),
     ]  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def _group_advantages(rewards: Any) -> Any:
     return np.array(rows)
 
 
-ADVANTAGES = described("20.advantages", frame="numpy", cases=_advantage_cases, oracle=_group_advantages, cuts=False)
+ADVANTAGES = described("20.advantages", _advantage_cases, _group_advantages, frame="numpy", cuts=False)
 
 
 def _grpo_cases(rng: Rng) -> list[Case]:
@@ -62,9 +62,9 @@ def _grpo_cases(rng: Rng) -> list[Case]:
         """Answers of these lengths behind a prompt of ``lead`` tokens; what stands outside counts for nothing."""
         t = lead + max(lengths) + 1
         is_answer = np.array([[lead <= i < lead + length for i in range(t)] for length in lengths])
-        old = -np.abs(normal(rng, len(lengths), t, dtype="float64", scale=1.5)) - 0.05
-        new = old + normal(rng, len(lengths), t, dtype="float64", scale=scale)
-        advantages = normal(rng, len(lengths), dtype="float64", scale=1.2)
+        old = -np.abs(doubles(rng, len(lengths), t, scale=1.5)) - 0.05
+        new = old + doubles(rng, len(lengths), t, scale=scale)
+        advantages = doubles(rng, len(lengths), scale=1.2)
         advantages[0] = abs(advantages[0])
         advantages[-1] = -abs(advantages[-1]) if len(lengths) > 1 else advantages[-1]
         return Case(label, (new, old, advantages, is_answer, clip), frame="numpy")
@@ -99,16 +99,16 @@ def _grpo_loss(new: Any, old: Any, advantages: Any, is_answer: Any, clip: float)
     return np.float64(-total / count)
 
 
-GRPO = described("20.grpo", frame="numpy", cases=_grpo_cases, oracle=_grpo_loss)
+GRPO = described("20.grpo", _grpo_cases, _grpo_loss, frame="numpy")
 
 
 def _kl_cases(rng: Rng) -> list[Case]:
     def case(label: str, s: int, scale: float) -> Case:
-        policy = -np.abs(normal(rng, s, dtype="float64", scale=2.0)) - 0.1
-        return Case(label, (policy, policy + normal(rng, s, dtype="float64", scale=scale)), frame="numpy")
+        policy = -np.abs(doubles(rng, s, scale=2.0)) - 0.1
+        return Case(label, (policy, policy + doubles(rng, s, scale=scale)), frame="numpy")
 
-    same = -np.abs(normal(rng, 4, dtype="float64")) - 0.1
-    long = -np.abs(normal(rng, 5, dtype="float64", scale=300.0)) - 800.0  # the exponentials are 0 for a computer
+    same = -np.abs(doubles(rng, 4)) - 0.1
+    long = -np.abs(doubles(rng, 5, scale=300.0)) - 800.0  # the exponentials are 0 for a computer
     apart = np.array([-0.3, 0.2, -30.0, -0.1])  # beyond the clips of common libraries, at 10 and at 20
     return [
         case("nine samples", 9, 0.7),
@@ -123,7 +123,7 @@ def _kl_cases(rng: Rng) -> list[Case]:
             frame="numpy",
         ),
         Case("a sample that the reference hardly ever gives", (same, same + apart), frame="numpy"),
-        Case("answers of hundreds of tokens", (long, long + normal(rng, 5, dtype="float64")), frame="numpy"),
+        Case("answers of hundreds of tokens", (long, long + doubles(rng, 5)), frame="numpy"),
     ]
 
 
@@ -135,7 +135,7 @@ def _kl_estimates(policy: Any, reference: Any) -> Any:
     return np.array(rows).mean(axis=0)
 
 
-KL = described("20.kl", frame="numpy", cases=_kl_cases, oracle=_kl_estimates)
+KL = described("20.kl", _kl_cases, _kl_estimates, frame="numpy")
 
 
 def _best_cases(rng: Rng) -> list[Case]:
@@ -143,17 +143,17 @@ def _best_cases(rng: Rng) -> list[Case]:
         return Case(label, (np.asarray(rewards, dtype=np.float64), n), frame="numpy")
 
     return [
-        case("the best of 2 of 5", normal(rng, 5, dtype="float64", scale=3.0), 2),
-        case("the best of 4 of 9", normal(rng, 9, dtype="float64", scale=2.0), 4),
-        case("the best of 1", normal(rng, 6, dtype="float64"), 1),
-        case("the best of all", normal(rng, 5, dtype="float64"), 5),
+        case("the best of 2 of 5", doubles(rng, 5, scale=3.0), 2),
+        case("the best of 4 of 9", doubles(rng, 9, scale=2.0), 4),
+        case("the best of 1", doubles(rng, 6), 1),
+        case("the best of all", doubles(rng, 5), 5),
         case("right or wrong, with ties", [0, 1, 0, 0, 1, 0, 1, 0], 3),
-        case("negative rewards", -np.abs(normal(rng, 7, dtype="float64", scale=5.0)), 3),
+        case("negative rewards", -np.abs(doubles(rng, 7, scale=5.0)), 3),
         case("one sample", [2.5], 1),
-        case("the best of 60 of 200", normal(rng, 200, dtype="float64"), 60),
-        case("the best of 150 of 1200", normal(rng, 1200, dtype="float64"), 150),
-        case("the best of 600 of 1200", normal(rng, 1200, dtype="float64"), 600),
-        case("the best of 5 of thousands", normal(rng, int(rng.integers(4100, 4500)), dtype="float64"), 5),
+        case("the best of 60 of 200", doubles(rng, 200), 60),
+        case("the best of 150 of 1200", doubles(rng, 1200), 150),
+        case("the best of 600 of 1200", doubles(rng, 1200), 600),
+        case("the best of 5 of thousands", doubles(rng, int(rng.integers(4100, 4500))), 5),
     ]
 
 
@@ -170,4 +170,4 @@ def _best_of_n(rewards: Any, n: int) -> Any:
     return np.float64(rising[-1] - float(np.dot(steps, below))), bound
 
 
-BEST_OF_N = described("20.best-of-n", frame="numpy", cases=_best_cases, oracle=_best_of_n, cuts=False)
+BEST_OF_N = described("20.best-of-n", _best_cases, _best_of_n, frame="numpy", cuts=False)

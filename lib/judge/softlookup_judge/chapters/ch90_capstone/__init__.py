@@ -5,8 +5,7 @@ the chapters where they were written, under ids of this notebook.
 """
 
 from softlookup_judge.chapters.ch05_many_heads.arranging import MERGE, SPLIT
-from softlookup_judge.chapters.ch08_decoder_and_masks.attending import CROSS, MASKED_SOFTMAX
-from softlookup_judge.chapters.ch08_decoder_and_masks.layer import DECODER_LAYER
+from softlookup_judge.chapters.ch08_decoder_and_masks.layer import CROSS, DECODER_LAYER, MASKED_SOFTMAX
 from softlookup_judge.chapters.ch08_decoder_and_masks.masks import CAUSAL, PADDING
 from softlookup_judge.chapters.ch08_decoder_and_masks.whole import TRANSFORMER
 from softlookup_judge.data.notebook import Description

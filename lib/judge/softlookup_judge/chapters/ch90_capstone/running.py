@@ -1,4 +1,4 @@
-"""Tasks on a whole model at work: some steps of training, and what it writes."""
+"""Tasks on a whole model: the loss of a batch, some steps of training, and what it writes."""
 
 from typing import Any
 
@@ -6,14 +6,51 @@ import numpy as np
 
 from softlookup_inside.asking.case import Case
 from softlookup_judge.chapters.ch08_decoder_and_masks import layer
-from softlookup_judge.chapters.ch08_decoder_and_masks.whole import TRANSFORMER
-from softlookup_judge.chapters.ch08_decoder_and_masks.whole_cases import shapes
-from softlookup_judge.chapters.ch90_capstone.loss import SMOOTHING, smoothed_loss
-from softlookup_judge.chapters.draws import Rng, normal
+from softlookup_judge.chapters.ch08_decoder_and_masks.whole import TRANSFORMER, shapes
+from softlookup_judge.chapters.draws import Rng, doubles, normal
+from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.compare import same
 from softlookup_judge.data.published import described
 from softlookup_judge.data.variant import variant_of
 from softlookup_judge.judging.oracle import expected_results, mistaken
+
+SMOOTHING = 0.1
+
+
+def _loss_cases(rng: Rng) -> list[Case]:
+    def ask(
+        b: int, t: int, v: int, pad: int, real: tuple[int, ...], eps: float, dtype: str = "float32"
+    ) -> tuple[Any, ...]:
+        labels = rng.integers(0, v, (b, t))
+        labels[labels == pad] = (pad + 1) % v
+        labels[np.arange(t) >= np.array(real)[:, None]] = pad
+        return normal(rng, b, t, v, dtype=dtype, scale=2.0), labels, pad, eps
+
+    return [
+        Case("B = 3, T = 5, V = 7, sentences of 5, 2 and 3 words", ask(3, 5, 7, 0, (5, 2, 3), 0.1)),
+        Case("B = 2, T = 4, V = 6, the pad is 5", ask(2, 4, 6, 5, (1, 4), 0.3)),
+        Case("B = T = V = 4, nothing to fill up", ask(4, 4, 4, 0, (4, 4, 4, 4), 0.2)),
+        Case("no smoothing", ask(2, 3, 9, 0, (3, 1), 0.0)),
+        Case(
+            "the gradient",
+            ask(2, 3, 5, 0, (3, 2), 0.1, "float64"),
+            gradients=(0,),
+            upstream=np.asarray(1.3),
+            part="gradient",
+            tolerance=1e-6,  # a distribution made of whole numbers times eps is in float32 by itself
+        ),
+    ]
+
+
+def smoothed_loss(logits: Any, labels: Any, pad_id: int, eps: float) -> Any:
+    """Torch's own."""
+    return torch.nn.functional.cross_entropy(
+        logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=eps
+    )
+
+
+LOSS = described("90.loss", _loss_cases, smoothed_loss, parts={"core": 0.8, "gradient": 0.2})
+
 
 BETAS, EPS = (0.9, 0.98), 1e-9
 MANY = 8
@@ -28,10 +65,10 @@ def _sentences(rng: Rng, b: int, t: int, v: int, least: int, special: tuple[int,
 
 def _weights(rng: Rng, sizes: tuple[int, ...], scale: float = 1.0) -> list[np.ndarray]:
     vocab, d, _, hidden, n_layers, _ = sizes
-    named = shapes(vocab, d, n_layers, hidden)
-    drawn = dict(zip(named, layer.drawn(rng, named, "float64"), strict=True))
-    drawn["embedding"] = normal(rng, vocab, d, dtype="float64", scale=scale * d**-0.5)
-    return [drawn[name] for name in sorted(drawn)]
+    weight_shapes = shapes(vocab, d, n_layers, hidden)
+    weights = dict(zip(weight_shapes, layer.random_weights(rng, weight_shapes, "float64"), strict=True))
+    weights["embedding"] = doubles(rng, vocab, d, scale=scale * d**-0.5)
+    return [weights[name] for name in sorted(weights)]
 
 
 def _logits(sizes: tuple[int, ...], weights: list[Any], source: Any, target: Any) -> Any:
@@ -73,8 +110,6 @@ def _train(
     *weights: Any,
 ) -> tuple[Any, Any]:
     """Adam written out."""
-    import torch
-
     sizes = vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id
     moved = [weight.detach().clone() for weight in weights]
     first, second = ([torch.zeros_like(weight) for weight in moved] for _ in range(2))
@@ -92,7 +127,7 @@ def _train(
     return torch.stack(losses), torch.cat([weight.flatten() for weight in moved])
 
 
-TRAIN = described("90.train", cases=_train_cases, oracle=_train)
+TRAIN = described("90.train", _train_cases, _train)
 
 
 def _greedy_cases(rng: Rng) -> list[Case]:
@@ -106,13 +141,13 @@ def _greedy_cases(rng: Rng) -> list[Case]:
             source = _sentences(rng, b, s, sizes[0], 2, (sizes[-1], start, end))
             args = (*sizes, start, end, longest, source, *weights)
             drawn_case = Case(label, args)
-            right = expected_results(variant_of(GREEDY.task), drawn_case)
+            expected = expected_results(variant_of(GREEDY.task), drawn_case)
             # Where there are many sentences, some end with their first word, and some do not.
-            if b == MANY and not 0 < (right[0][:, 0] == end).mean() < 1:
+            if b == MANY and not 0 < (expected[0][:, 0] == end).mean() < 1:
                 continue
-            slips = ("never-stops", "first-position", "last-word-alone")
-            wrong = (mistaken(variant_of(GREEDY.task), (slug,), drawn_case) for slug in slips)
-            if not any(answer is None or same(answer, right, drawn_case) for answer in wrong):
+            mistake_names = ("never-stops", "first-position", "last-word-alone")
+            wrong = (mistaken(variant_of(GREEDY.task), (mistake_name,), drawn_case) for mistake_name in mistake_names)
+            if not any(answer is None or same(answer, expected, drawn_case) for answer in wrong):
                 break
         return drawn_case
 
@@ -123,19 +158,6 @@ def _greedy_cases(rng: Rng) -> list[Case]:
         case("many short ones, V = 4", (4, 4, 1, 6, 1, 0), MANY, 4, 4),
         Case("one word", (*short, 1, 2, 1, _sentences(rng, 3, 3, 7, 2, (0, 1, 2)), *_weights(rng, short))),
     ]
-
-
-def _written(sizes: tuple[int, ...], start: int, end: int, longest: int, source: Any, w: Any) -> Any:
-    """All sentences to their full length, and what stands behind an end is wiped out at last."""
-    import torch
-
-    ids = torch.full((len(source), 1), start)
-    with torch.no_grad():
-        for _ in range(longest):
-            ids = torch.hstack([ids, _logits(sizes, list(w), source, ids)[:, -1:].argmax(-1)])
-    ids = ids[:, 1:]
-    is_end = (ids == end).long()
-    return ids.masked_fill(is_end.cumsum(1) > is_end, sizes[-1])
 
 
 def _greedy(
@@ -151,8 +173,15 @@ def _greedy(
     source: Any,
     *weights: Any,
 ) -> Any:
+    """All sentences to their full length, and what stands behind an end is wiped out at last."""
     sizes = vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id
-    return _written(sizes, start_id, end_id, longest, source, weights)
+    ids = torch.full((len(source), 1), start_id)
+    with torch.no_grad():
+        for _ in range(longest):
+            ids = torch.hstack([ids, _logits(sizes, list(weights), source, ids)[:, -1:].argmax(-1)])
+    ids = ids[:, 1:]
+    is_end = (ids == end_id).long()
+    return ids.masked_fill(is_end.cumsum(1) > is_end, sizes[-1])
 
 
-GREEDY = described("90.greedy", cases=_greedy_cases, oracle=_greedy)
+GREEDY = described("90.greedy", _greedy_cases, _greedy)

@@ -102,28 +102,28 @@ class FastStep:
             TypeError: If the ids are not whole numbers.
         """
         state = self.start() if state is None else state
-        model, seen = self.model, state.length
-        if not seen or ids.shape[1:] != (1,) or state.padding is not None:
+        model, past_length = self.model, state.length
+        if not past_length or ids.shape[1:] != (1,) or state.padding is not None:
             return model.step(ids, state)
         if len(state.layers) != len(self._layers) or (state.cross is None) != isinstance(model, DecoderLM):
             raise ValueError(f"the state, of {len(state.layers)} layers, comes from another kind of model")
         if any(cache.window is not None for cache in state.layers):
             raise ValueError("the state keeps the positions of a window; this path's model has none")
-        x_BD = self._embed(ids, seen)
+        x_BD = self._embed(ids, past_length)
         decoder = model.decoder
-        bias = None if decoder.bias is None else decoder.bias.between(1, seen + 1, seen).to(x_BD)
-        turn = None if self._turns is None else self._turns.at(seen)
+        bias = None if decoder.bias is None else decoder.bias.between(1, past_length + 1, past_length).to(x_BD)
+        turn = None if self._turns is None else self._turns.at(past_length)
         for i, layer in enumerate(self._layers):
             cross_cache = None if state.cross is None else state.cross[i]
             x_BD = layer(x_BD, state.layers[i], bias, turn, cross_cache, state.memory_mask)
         x_BD = x_BD if self._norm is None else self._norm(x_BD)
         return self._logits(x_BD), state
 
-    def _embed(self, ids: Tensor, seen: int) -> Tensor:
+    def _embed(self, ids: Tensor, past_length: int) -> Tensor:
         embedder = self.model.embedder
         table, scale = embedder.tokens.table, embedder.tokens.scale
-        if embedder.segments is not None or seen >= self.model.config.max_length or ids.device != table.device:
-            return embedder(ids, seen)[:, 0]  # which adds a segment, or says what is wrong
+        if embedder.segments is not None or past_length >= self.model.config.max_length or ids.device != table.device:
+            return embedder(ids, past_length)[:, 0]  # which adds a segment, or says what is wrong
         try:
             x_BD = torch.embedding(table, ids[:, 0])
         except (IndexError, RuntimeError):
@@ -132,7 +132,7 @@ class FastStep:
         if scale is not None:
             x_BD = x_BD * scale
         if self._added_rows is not None:
-            x_BD = x_BD + self._added_rows[seen]
+            x_BD = x_BD + self._added_rows[past_length]
         return x_BD if self._embedding_norm is None else self._embedding_norm(x_BD)
 
 

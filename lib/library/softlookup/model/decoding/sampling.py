@@ -141,12 +141,12 @@ def largest(values: Float[Tensor, "B M"], k: int) -> tuple[Float[Tensor, "B {k}"
     if not 1 <= k <= width:
         raise ValueError(f"wanted the {k} largest of {width} numbers; k must be 1 to {width}")
     # One more than asked for: only if it equals the last one kept is the choice at the edge open.
-    top, places = values.topk(min(k + 1, width), dim=1)
+    top, positions = values.topk(min(k + 1, width), dim=1)
     if width > k and (top[:, k] == top[:, k - 1]).any():
-        top, places = values.sort(dim=1, descending=True, stable=True)
-    places = places[:, :k].sort(dim=1).values
-    top, order = values.gather(1, places).sort(dim=1, descending=True, stable=True)
-    return top, places.gather(1, order)
+        top, positions = values.sort(dim=1, descending=True, stable=True)
+    positions = positions[:, :k].sort(dim=1).values
+    top, order = values.gather(1, positions).sort(dim=1, descending=True, stable=True)
+    return top, positions.gather(1, order)
 
 
 def check_sampling(temperature: float | int, top_k: int | None, top_p: float | int | None) -> None:

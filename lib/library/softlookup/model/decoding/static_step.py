@@ -102,9 +102,9 @@ class StaticStep:
     def _write_next(self) -> None:
         """Take the newest token at its place; leave the next one, and the next place, where this was read."""
         model = self.model
-        seen = (self._slots <= self._place)[None, None, None]
+        mask = (self._slots <= self._place)[None, None, None]
         x = model.embedder(self._newest, places=self._place[None].expand(self.batch, 1))
-        x = model.decoder(x, mask=seen, cache=self._state)
+        x = model.decoder(x, mask=mask, cache=self._state)
         self._newest.copy_(model.head(x)[:, 0].argmax(dim=-1, keepdim=True))
         self._place.add_(1)
         self._written.index_copy_(1, self._place, self._newest)
@@ -131,10 +131,10 @@ class StaticStep:
 class _StaticLayer(LayerCache):
     """One layer's keys and values in memory that stays; the place of the newest is a number on the device."""
 
-    def __init__(self, heads: int, width: int, batch: int, slots: int, place: Tensor, like: Tensor) -> None:
+    def __init__(self, heads: int, width: int, batch: int, slots: int, position: Tensor, like: Tensor) -> None:
         super().__init__()
         self._room_k, self._room_v = (like.new_zeros(batch, heads, slots, width) for _ in range(2))
-        self._place = place
+        self._place = position
 
     @property
     def offset(self) -> Int[Tensor, " B"]:

@@ -102,8 +102,8 @@ def check_ids(name: str, ids: Tensor, vocab_size: int, max_length: int | None = 
         low, high = (int(value) for value in ids.aminmax())
         if low < 0 or high >= vocab_size:
             wrong = low if low < 0 else high
-            place = tuple(int(i) for i in (ids == wrong).nonzero()[0])
-            raise ValueError(f"{name} holds id {wrong} at {place}; the vocabulary has ids 0 to {vocab_size - 1}")
+            position = tuple(int(i) for i in (ids == wrong).nonzero()[0])
+            raise ValueError(f"{name} holds id {wrong} at {position}; the vocabulary has ids 0 to {vocab_size - 1}")
 
 
 def check_state(state: Tensor, expected: tuple[int, ...], q: Tensor) -> None:

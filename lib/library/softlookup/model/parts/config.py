@@ -150,9 +150,9 @@ class Config:
             "qk_norm": QKNorm,
             "expert_gate": Gate,
         }
-        for name, kind in kinds.items():
-            if getattr(self, name) not in get_args(kind):
-                raise ValueError(f"{name} is {getattr(self, name)!r}; wanted one of {', '.join(get_args(kind))}")
+        for name, choices in kinds.items():
+            if getattr(self, name) not in get_args(choices):
+                raise ValueError(f"{name} is {getattr(self, name)!r}; wanted one of {', '.join(get_args(choices))}")
         for name in ("global_every", "no_rotary_every"):
             value = getattr(self, name)
             if value is not None and value < 2:

@@ -72,9 +72,9 @@ class GatedDeltaMixer(nn.Module):
         if real is not None:
             x = x * real[..., None]
         mixed_BCT = (x @ self.w_qkv).mT
-        left = sizes.kernel - 1
+        tail_length = sizes.kernel - 1
         tail = None if cache is None else cache.tail
-        tail = mixed_BCT.new_zeros(*mixed_BCT.shape[:2], left) if tail is None else tail
+        tail = mixed_BCT.new_zeros(*mixed_BCT.shape[:2], tail_length) if tail is None else tail
         rows_BCT = torch.cat((tail, mixed_BCT), dim=-1)
         mixed = F.silu(F.conv1d(rows_BCT, self.taps[:, None], groups=len(self.taps))).mT
         keys = sizes.key_heads * sizes.key_width
@@ -94,7 +94,7 @@ class GatedDeltaMixer(nn.Module):
         else:
             read, state = gated_delta_rule(q, k, v, log_decay_BNT, strength_BNT, state=state)
         if cache is not None:
-            cache.advance(rows_BCT[..., rows_BCT.shape[-1] - left :], state, x.shape[1])
+            cache.advance(rows_BCT[..., rows_BCT.shape[-1] - tail_length :], state, x.shape[1])
         gate = F.silu(split_heads(x @ self.w_gate, sizes.heads))
         return merge_heads(self.norm(read) * gate) @ self.w_o
 

@@ -94,9 +94,9 @@ def gated_delta_rule(
         raise ValueError(f"chunk must be at least 1; got {chunk}")
     state = _checked(state, q, k, v, log_decay, strength)
     inputs = (q * q.shape[-1] ** -0.5, k, v, log_decay, strength)
-    pieces = zip(*(x.to(state.dtype).split(chunk, dim=-1 if i > 2 else -2) for i, x in enumerate(inputs)), strict=True)
+    chunks = zip(*(x.to(state.dtype).split(chunk, dim=-1 if i > 2 else -2) for i, x in enumerate(inputs)), strict=True)
     outputs = []
-    for q_CH, k_CH, v_CH, log_C, strength_C in pieces:
+    for q_CH, k_CH, v_CH, log_C, strength_C in chunks:
         length = log_C.shape[-1]
         # A decay of 0 begins anew. It is counted and not summed, since -inf - (-inf) would be NaN.
         anew_C = log_C.exp() == 0

@@ -149,7 +149,7 @@ class Layer(nn.Module):
             problem = "has no cross-attention" if self.cross_attention is None else "looks at an encoder's output"
             raise ValueError(f"memory is {'missing' if memory is None else 'given'}, but this layer {problem}")
 
-        def look(x: Tensor) -> Tensor:
+        def self_attend(x: Tensor) -> Tensor:
             watch = None if trace is None else partial(trace.see, index)
             if isinstance(self.attention, LatentAttention):
                 writing = cache is not None and cache.length > 0
@@ -172,8 +172,8 @@ class Layer(nn.Module):
 
         if self.side_by_side:
             normed = self.attention_residual.norm(x)
-            return self.feed_forward_residual.add(self.attention_residual.add(x, look(normed)), think(normed))
-        x = self.attention_residual(x, look)
+            return self.feed_forward_residual.add(self.attention_residual.add(x, self_attend(normed)), think(normed))
+        x = self.attention_residual(x, self_attend)
         if self.cross_residual is not None:
             x = self.cross_residual(x, look_at_memory)
         return self.feed_forward_residual(x, think)

@@ -350,8 +350,8 @@ def watched(watch: Watch, z: Tensor, weights: Tensor, v: Tensor) -> tuple[Tensor
 
     Where the function has changed the weights, the outputs that are returned follow from them.
     """
-    seen = watch("weights", weights)
-    return watch("heads", z if seen is weights else seen @ v), seen
+    new_weights = watch("weights", weights)
+    return watch("heads", z if new_weights is weights else new_weights @ v), new_weights
 
 
 def _project(x: Tensor, w: Tensor, b: Tensor | None) -> Tensor:

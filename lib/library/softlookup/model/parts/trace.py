@@ -78,19 +78,19 @@ class Trace:
         Raises:
             ValueError: If a patch would never be reached; the message names it.
         """
-        for place, layer in self.patches:
-            last = n_layers if place == "state" else n_layers - 1
+        for site, layer in self.patches:
+            last = n_layers if site == "state" else n_layers - 1
             if layer > last:
-                raise ValueError(f"the patch at {(place, layer)} is never reached; {place} has layers 0 to {last}")
-            if place.startswith("cross") and not cross:
-                raise ValueError(f"the patch at {(place, layer)} is never reached: the layers have no cross-attention")
+                raise ValueError(f"the patch at {(site, layer)} is never reached; {site} has layers 0 to {last}")
+            if site.startswith("cross") and not cross:
+                raise ValueError(f"the patch at {(site, layer)} is never reached: the layers have no cross-attention")
 
-    def see(self, layer: int, place: str, x: Tensor, *, cross: bool = False) -> Tensor:
+    def see(self, layer: int, site: str, x: Tensor, *, cross: bool = False) -> Tensor:
         """Keep what stands at a place, once its patch has been applied.
 
         Args:
             layer: Which layer.
-            place: Where in it.
+            site: Where in it, one of PLACES.
             x: What the model has computed there.
             cross: Whether it is cross-attention whose place that is.
 
@@ -101,11 +101,11 @@ class Trace:
             ValueError: If the patch returns another shape, dtype or device.
             TypeError: If the patch returns no tensor.
         """
-        place = f"cross_{place}" if cross else place
-        patch = self.patches.get((place, layer))
+        site = f"cross_{site}" if cross else site
+        patch = self.patches.get((site, layer))
         if patch is not None:
-            x = _checked(patch(x), x, (place, layer))
-        tensors: list[Tensor] = self.states if place == "state" else getattr(self, place)
+            x = _checked(patch(x), x, (site, layer))
+        tensors: list[Tensor] = self.states if site == "state" else getattr(self, site)
         tensors.append(x)
         return x
 

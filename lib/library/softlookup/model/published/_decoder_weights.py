@@ -98,7 +98,7 @@ def decoder_weights(tensors: Mapping[str, Tensor], config: Config, model_type: s
     renamed = row.renamed if parts.norm_place == row.norm_place else {}
     cut: dict[str, Tensor] = {}
     for name, tensor in _stacked(tensors).items():
-        plain = ".".join(new for piece in name.split(".") if (new := renamed.get(piece, piece)))
+        plain = ".".join(new for name_part in name.split(".") if (new := renamed.get(name_part, name_part)))
         if row.unit_gains and plain.endswith("norm.weight") and ".linear_attn." not in plain:
             tensor = tensor + 1
         cut |= _cut(plain, tensor, config)
@@ -125,8 +125,8 @@ def _stacked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     result = {}
     for name, tensor in tensors.items():
         if match := re.fullmatch(r"(.*\.experts)\.(\d+)\.(\w+)\.weight", name):
-            piece = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}.get(match[3], match[3])
-            stacks.setdefault(f"{match[1]}.{piece}", {})[int(match[2])] = tensor
+            matrix_name = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}.get(match[3], match[3])
+            stacks.setdefault(f"{match[1]}.{matrix_name}", {})[int(match[2])] = tensor
         else:
             result[name] = tensor
     return result | {name: torch.stack([stack[i] for i in sorted(stack)]) for name, stack in stacks.items()}
@@ -134,24 +134,24 @@ def _stacked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def _cut(name: str, tensor: Tensor, config: Config) -> dict[str, Tensor]:
     """Cut a tensor that holds several into those, under the names that Llama or DeepSeek would give them."""
-    stem, _, piece = name.rpartition(".self_attn.")
-    if piece.startswith("qkv_proj."):
+    stem, _, inner = name.rpartition(".self_attn.")
+    if inner.startswith("qkv_proj."):
         width = config.head_width or config.d_model // config.n_heads
         sizes = [config.n_heads * width] + 2 * [(config.n_kv_heads or config.n_heads) * width]
-        kind = piece.removeprefix("qkv_proj")
+        end = inner.removeprefix("qkv_proj")
         letters = zip("qkv", tensor.split(sizes), strict=True)
-        return {f"{stem}.self_attn.{letter}_proj{kind}": part for letter, part in letters}
+        return {f"{stem}.self_attn.{letter}_proj{end}": part for letter, part in letters}
     width = config.n_heads * (config.head_width or 0)
-    if piece.startswith("q_proj.") and config.latent_width is None and len(tensor) == 2 * width:  # queries and gates
+    if inner.startswith("q_proj.") and config.latent_width is None and len(tensor) == 2 * width:  # queries and gates
         queries, gates = tensor.unflatten(0, (config.n_heads, 2, -1)).unbind(1)
         return {name: queries.flatten(0, 1), name.replace("q_proj", "gate_proj"): gates.flatten(0, 1)}
-    if piece == "kv_a_proj_with_mqa.weight":
+    if inner == "kv_a_proj_with_mqa.weight":
         assert config.latent_width is not None
         latent, rotary = tensor.split([config.latent_width, config.latent_rotary_width])
         return {f"{stem}.self_attn.kv_a_proj.weight": latent, f"{stem}.self_attn.k_rotary_proj.weight": rotary}
-    if piece == "q_b_proj.weight":
+    if inner == "q_b_proj.weight":
         return {f"{stem}.self_attn.q_proj.weight": tensor}
-    if piece == "kv_b_proj.weight":
+    if inner == "kv_b_proj.weight":
         assert config.head_width is not None
         heads = tensor.unflatten(0, (config.n_heads, -1))
         keys, values = heads[:, : config.head_width], heads[:, config.head_width :]
@@ -167,15 +167,15 @@ def _cut(name: str, tensor: Tensor, config: Config) -> dict[str, Tensor]:
 
 def _cut_experts(name: str, tensor: Tensor, config: Config) -> dict[str, Tensor]:
     routed = None if config.parts is None else config.parts.experts
-    kind = ".bias" if name.endswith("_bias") else ".weight"
+    end = ".bias" if name.endswith("_bias") else ".weight"
     stem = name.removesuffix("_bias")
     if routed is not None and routed.clamp is not None:  # gpt-oss: (E, in, out), gate and value in turn
-        pieces: tuple[Tensor, ...] = (tensor[..., ::2], tensor[..., 1::2]) if "gate_up" in name else (tensor,)
-        pieces = pieces if kind == ".bias" else tuple(piece.mT for piece in pieces)
+        matrices: tuple[Tensor, ...] = (tensor[..., ::2], tensor[..., 1::2]) if "gate_up" in name else (tensor,)
+        matrices = matrices if end == ".bias" else tuple(matrix.mT for matrix in matrices)
     else:
-        pieces = tensor.chunk(2, dim=1) if "gate_up" in name else (tensor,)
-    names = [stem.replace("gate_up", part) + kind for part in ("gate", "up")] if "gate_up" in name else [stem + kind]
-    return dict(zip(names, pieces, strict=True))
+        matrices = tensor.chunk(2, dim=1) if "gate_up" in name else (tensor,)
+    names = [stem.replace("gate_up", part) + end for part in ("gate", "up")] if "gate_up" in name else [stem + end]
+    return dict(zip(names, matrices, strict=True))
 
 
 def _cut_delta(name: str, tensor: Tensor, sizes: DeltaLayers) -> dict[str, Tensor]:

@@ -56,14 +56,14 @@ def _read_config(path: Path) -> Config:
         return _made(Config, settings)
 
 
-def _made(kind: type[Made], settings: object) -> Made:
+def _made(description_type: type[Made], settings: object) -> Made:
     """Make a description of what JSON has for its fields, each of which has to be of its type."""
     if not isinstance(settings, dict):
-        raise ValueError(f"a {kind.__name__} is {shortened(settings)}; wanted an object")
-    types = get_type_hints(kind)
+        raise ValueError(f"a {description_type.__name__} is {shortened(settings)}; wanted an object")
+    types = get_type_hints(description_type)
     for name, value in settings.items():
         if name not in types:
-            raise ValueError(f"{shortened(name)} is no field of a {kind.__name__}")
+            raise ValueError(f"{shortened(name)} is no field of a {description_type.__name__}")
         if not _is_of_type(value, types[name]):
             raise ValueError(f"{name} is {shortened(value)}, which is not of the type of this field")
     # JSON writes 1.0 and 1 alike.
@@ -72,7 +72,7 @@ def _made(kind: type[Made], settings: object) -> Made:
         name: float(value) if name in rates and type(value) is int else value for name, value in settings.items()
     }
     try:
-        return kind(**values)
+        return description_type(**values)
     except TypeError as error:
         raise ValueError(str(error)) from error
 

@@ -78,20 +78,20 @@ def translated(
     copied. ValueError, which names them, if tensors are missing, left over, of the wrong shape or dtype, or one table
     has two contents.
     """
-    left = {name: t for name, t in tensors.items() if not any(re.fullmatch(pattern, name) for pattern in unused)}
+    remaining = {name: t for name, t in tensors.items() if not any(re.fullmatch(pattern, name) for pattern in unused)}
     for other, first in same.items():
-        if other in left:
-            tensor = left.pop(other)
-            if not torch.equal(left.setdefault(first, tensor), tensor):
+        if other in remaining:
+            tensor = remaining.pop(other)
+            if not torch.equal(remaining.setdefault(first, tensor), tensor):
                 raise ValueError(f"{other} and {first} differ; the description says that they are one table")
-    taken = {name: names[name] for name in expected_shapes}
-    missing = sorted(set(taken.values()) - set(left))
-    extra = sorted(set(left) - set(taken.values()))
+    published_names = {name: names[name] for name in expected_shapes}
+    missing = sorted(set(published_names.values()) - set(remaining))
+    extra = sorted(set(remaining) - set(published_names.values()))
     if missing or extra:
         raise ValueError(f"tensors missing: {', '.join(missing) or 'none'}; left over: {', '.join(extra) or 'none'}")
     result = {}
-    for library_name, published_name in taken.items():
-        tensor = left[published_name]
+    for library_name, published_name in published_names.items():
+        tensor = remaining[published_name]
         if tensor.dtype not in FLOATS:
             raise ValueError(
                 f"{published_name} has dtype {tensor.dtype}; wanted floating-point numbers of 16 bits or more: "

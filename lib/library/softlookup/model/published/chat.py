@@ -135,7 +135,7 @@ class ChatModel:
         """
         ids, trace = self._ids(text), Trace()
         self.model(ids, trace=trace)
-        return tuple(self.tokenizer.vocabulary.token(number) for number in ids[0].tolist()), torch.cat(trace.weights)
+        return tuple(self.tokenizer.vocabulary.token(i) for i in ids[0].tolist()), torch.cat(trace.weights)
 
     def stream(
         self,
@@ -212,13 +212,13 @@ class ChatModel:
         state, waiting = self._fast.start(), []
         for _ in range(max_new_tokens):
             ids = generate(self._fast, ids, max_new_tokens=1, state=state, **settings).new_ids
-            number = int(ids)
-            if number in names:
+            token_id = int(ids)
+            if token_id in names:
                 break
-            waiting.append(number)
-            piece = self.decode(waiting)
-            if not piece.endswith(_HALF_A_CHARACTER):  # the rest of its bytes may come with the next token
-                yield piece
+            waiting.append(token_id)
+            fragment = self.decode(waiting)
+            if not fragment.endswith(_HALF_A_CHARACTER):  # the rest of its bytes may come with the next token
+                yield fragment
                 waiting = []
         if waiting:
             yield self.decode(waiting)

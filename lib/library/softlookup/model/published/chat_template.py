@@ -42,8 +42,8 @@ def template_system(folder: Path) -> str | None:
     if (jinja := folder / "chat_template.jinja").exists():
         path, source = jinja, decode_utf8(read_bytes(jinja), jinja)
     if isinstance(source, list):  # several, by their names
-        named = [entry for entry in source if isinstance(entry, dict) and entry.get("name") == "default"]
-        source = named[0].get("template") if named else source
+        defaults = [entry for entry in source if isinstance(entry, dict) and entry.get("name") == "default"]
+        source = defaults[0].get("template") if defaults else source
     if source is None:
         return ""
     with naming(path):
@@ -63,9 +63,9 @@ def _system_of(source: str, tokens: Mapping[str, str]) -> str | None:
     orders: list[tuple[str, ...]] = [roles for n in (1, 2, 3) for roles in product(_ROLES, repeat=n)]
     orders += [("system", *_LONG), (*_LONG, "system", *_LONG)] * len(_TEXTS)
     conversations: list[_Conversation] = [(question, True)]
-    for number, roles in enumerate(orders):
+    for index, roles in enumerate(orders):
         messages = [
-            {"role": role, "content": _TEXTS[(number + place) % len(_TEXTS)]} for place, role in enumerate(roles)
+            {"role": role, "content": _TEXTS[(index + position) % len(_TEXTS)]} for position, role in enumerate(roles)
         ]
         conversations += [(messages, begins) for begins in (False, True)[: 1 + (roles[-1] == "user")]]
     results = _render(source, tokens, conversations)
@@ -120,17 +120,17 @@ def _chatml(messages: Sequence[Mapping[str, str]], *, begins: bool) -> str:
 def _is_usual(roles: Sequence[str]) -> bool:
     """Whether question and answer take turns, behind a system message or without."""
     turns = roles[1:] if roles[0] == "system" else roles
-    return bool(turns) and all(role == _ROLES[1 + place % 2] for place, role in enumerate(turns))
+    return bool(turns) and all(role == _ROLES[1 + position % 2] for position, role in enumerate(turns))
 
 
 def _difference(text: str, expected: str) -> str:
-    place = next((i for i, pair in enumerate(zip(text, expected, strict=False)) if pair[0] != pair[1]), None)
-    place = min(len(text), len(expected)) if place is None else place
-    begin = max(0, place - 20)
+    position = next((i for i, pair in enumerate(zip(text, expected, strict=False)) if pair[0] != pair[1]), None)
+    position = min(len(text), len(expected)) if position is None else position
+    begin = max(0, position - 20)
     return (
-        f"the chat template differs from ChatML, which is what this library writes, at character {place} of a "
-        f"conversation: it writes {text[begin : place + 40]!r} for {expected[begin : place + 40]!r}. Use a program "
-        "that reads the template, or take the template out of the folder to write in ChatML"
+        f"the chat template differs from ChatML, which is what this library writes, at character {position} of a "
+        f"conversation: it writes {text[begin : position + 40]!r} for {expected[begin : position + 40]!r}. Use a "
+        "program that reads the template, or take the template out of the folder to write in ChatML"
     )
 
 

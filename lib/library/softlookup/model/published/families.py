@@ -197,8 +197,8 @@ def gpt2_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Ten
     for name, tensor in tensors.items():
         name = name.removeprefix("transformer.")
         if ".attn.c_attn." in name:
-            for letter, piece in zip("qkv", tensor.chunk(3, dim=-1), strict=True):
-                cut[name.replace("c_attn", letter)] = piece
+            for letter, part in zip("qkv", tensor.chunk(3, dim=-1), strict=True):
+                cut[name.replace("c_attn", letter)] = part
         else:
             cut[name] = tensor
     same = {"lm_head.weight": "wte.weight"} if config.tied else {}

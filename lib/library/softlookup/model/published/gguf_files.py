@@ -78,13 +78,13 @@ class PackedTensor:
     Attributes:
         name: Its name in the file.
         shape: Its axes, rows first, as numpy has them (the file has them the other way round).
-        kind: How its numbers are packed: F32, F16, Q4_1 or Q8_0.
+        packing: How its numbers are packed: F32, F16, Q4_1 or Q8_0.
         data: Its bytes.
     """
 
     name: str
     shape: tuple[int, ...]
-    kind: str
+    packing: str
     data: np.ndarray
 
     def numbers(self) -> Float[np.ndarray, "..."]:
@@ -95,8 +95,8 @@ class PackedTensor:
 
         Cost: 4 bytes for each number. Q4_1 has 5 bits for each in the file, Q8_0 has 8.5.
         """
-        kind = next(known for known in _KINDS.values() if known.name == self.kind)
-        return kind.unpack(self.data).reshape(self.shape)
+        packing = next(known for known in _KINDS.values() if known.name == self.packing)
+        return packing.unpack(self.data).reshape(self.shape)
 
 
 @dataclass(frozen=True)
@@ -150,13 +150,13 @@ class _Cursor:
         return text
 
     def value(self) -> Any:
-        kind = self.scalar("I")
-        if kind in _SIMPLE:
-            return self.scalar(_SIMPLE[kind])
-        if kind == _TEXT:
+        value_type = self.scalar("I")
+        if value_type in _SIMPLE:
+            return self.scalar(_SIMPLE[value_type])
+        if value_type == _TEXT:
             return self.text()
-        if kind != _ARRAY:
-            raise ValueError(f"a value is of kind {kind}; known are 0 to 12")
+        if value_type != _ARRAY:
+            raise ValueError(f"a value is of kind {value_type}; known are 0 to 12")
         inner, count = self.take("IQ")
         if inner in _SIMPLE:
             self.expect(count, struct.calcsize(_SIMPLE[inner]), "values of a list")
@@ -204,16 +204,16 @@ def _parsed(data: np.ndarray) -> GgufFile:
         raise ValueError(f"general.alignment is {shortened(step)}; wanted a power of 2")
     start = -(-cursor.place // step) * step
     tensors: dict[str, PackedTensor] = {}
-    for name, shape, kind, place in headers:
+    for name, shape, packing, offset in headers:
         if name in tensors:
             raise ValueError(f"the tensor {name} stands in it twice")
-        size = math.prod(shape) // kind.numbers * kind.bytes
-        packed = data[start + place : start + place + size]
+        size = math.prod(shape) // packing.numbers * packing.bytes
+        packed = data[start + offset : start + offset + size]
         if len(packed) != size:
             raise ValueError(f"{name} of shape {shape} wants {size} bytes; the file holds {len(packed)} for it")
-        tensors[name] = PackedTensor(name, shape, kind.name, packed)
-    places = sorted((place, place + tensors[name].data.nbytes, name) for name, _, _, place in headers)
-    for (_, end, name), (begin, _, other) in pairwise(places):
+        tensors[name] = PackedTensor(name, shape, packing.name, packed)
+    spans = sorted((offset, offset + tensors[name].data.nbytes, name) for name, _, _, offset in headers)
+    for (_, end, name), (begin, _, other) in pairwise(spans):
         if begin < end:
             raise ValueError(f"the tensors {name} and {other} overlap")
     return GgufFile(description, tensors)
@@ -225,13 +225,13 @@ def _tensor_header(cursor: _Cursor) -> tuple[str, tuple[int, ...], _Kind, int]:
     if n_axes > _MOST_AXES:
         raise ValueError(f"{name} has {n_axes} axes; a tensor has at most {_MOST_AXES}")
     shape = cursor.take(f"{n_axes}Q")[::-1]
-    number, place = cursor.take("IQ")
-    if number not in _KINDS:
-        known = ", ".join(kind.name for kind in _KINDS.values())
-        raise ValueError(f"{name} is packed as kind {number}; this library unpacks {known}")
-    kind = _KINDS[number]
-    if min(shape, default=1) < 1 or (shape[-1] if shape else 1) % kind.numbers:
+    type_code, offset = cursor.take("IQ")
+    if type_code not in _KINDS:
+        known = ", ".join(packing.name for packing in _KINDS.values())
+        raise ValueError(f"{name} is packed as kind {type_code}; this library unpacks {known}")
+    packing = _KINDS[type_code]
+    if min(shape, default=1) < 1 or (shape[-1] if shape else 1) % packing.numbers:
         raise ValueError(
-            f"{name} of shape {shape} wants axes of at least 1, and blocks of {kind.numbers} numbers in each row"
+            f"{name} of shape {shape} wants axes of at least 1, and blocks of {packing.numbers} numbers in each row"
         )
-    return name, shape, kind, place
+    return name, shape, packing, offset

@@ -123,7 +123,7 @@ class SentenceEncoder(nn.Module):
         return torch.from_numpy(pad(rows, self.tokenizer.pad_id)).to(next(self.parameters()).device)
 
     def _tokens(self, ids: Tensor) -> tuple[str, ...]:
-        return tuple(self.tokenizer.vocabulary.token(number) for number in ids[0].tolist())
+        return tuple(self.tokenizer.vocabulary.token(token_id) for token_id in ids[0].tolist())
 
 
 def load_minilm() -> SentenceEncoder:

@@ -195,11 +195,11 @@ def _rotary(entries: FilledEntries, latent: LatentSizes | None, head_width: int 
         rope["partial_rotary_factor"] = entries.size("rotary_dim") / head_width
     if entries.says("rope_local_base_freq"):
         local["rope_theta"] = entries["rope_local_base_freq"]
-    share = finite_number("partial_rotary_factor", rope.pop("partial_rotary_factor"))
-    if not 0 < share <= 1:
-        raise ValueError(f"partial_rotary_factor is {share:g}; wanted a number above 0 and at most 1")
-    for turned in (share, local.pop("partial_rotary_factor", share)):
-        if turned != share or (turned != 1 and entries.model_type not in TURN_PART_OF_A_HEAD):
+    fraction = finite_number("partial_rotary_factor", rope.pop("partial_rotary_factor"))
+    if not 0 < fraction <= 1:
+        raise ValueError(f"partial_rotary_factor is {fraction:g}; wanted a number above 0 and at most 1")
+    for turned in (fraction, local.pop("partial_rotary_factor", fraction)):
+        if turned != fraction or (turned != 1 and entries.model_type not in TURN_PART_OF_A_HEAD):
             raise ValueError(
                 f"partial_rotary_factor is {turned}; this library turns whole heads for model_type "
                 f"{entries.model_type!r}"
@@ -211,45 +211,45 @@ def _rotary(entries: FilledEntries, latent: LatentSizes | None, head_width: int 
         local_base = None
     elif local_scaling is not None:
         raise ValueError(f"rotary positions of layers with a window are scaled: {local}; wanted unscaled ones")
-    width = None if share == 1 or head_width is None or latent is not None else int(head_width * share)
+    width = None if fraction == 1 or head_width is None or latent is not None else int(head_width * fraction)
     return _Rotary(base, scaling, width, local_base)
 
 
 def _scaling(entries: FilledEntries, rope: Mapping[str, Any], latent: bool) -> tuple[float, RotaryScaling | None]:
     """Read the base and the scaling of one kind of layers, and refuse what is left."""
-    rest = dict(rope)
-    older, newer = rest.pop("type", None), rest.pop("rope_type", None)
-    kind, base = newer or older or "default", rest.pop("rope_theta", 1e4)
+    remaining = dict(rope)
+    older, newer = remaining.pop("type", None), remaining.pop("rope_type", None)
+    rope_type, base = newer or older or "default", remaining.pop("rope_theta", 1e4)
     base = finite_number("rope_theta", base)
     if base <= 0:
         raise ValueError(f"rope_theta is {base:g}; wanted a number above 0")
-    if kind not in ("default", "linear", "llama3", "yarn"):
-        raise ValueError(f"rotary positions are {kind!r}; this library has default, linear, llama3 and yarn")
+    if rope_type not in ("default", "linear", "llama3", "yarn"):
+        raise ValueError(f"rotary positions are {rope_type!r}; this library has default, linear, llama3 and yarn")
     scaling = None
-    if kind != "default":
-        factor = _needed(rest, kind, "factor")
+    if rope_type != "default":
+        factor = _needed(remaining, rope_type, "factor")
         if factor < 1:
             raise ValueError(f"factor is {factor:g}; wanted a number of at least 1")
-        trained = rest.pop("original_max_position_embeddings", None)
+        trained = remaining.pop("original_max_position_embeddings", None)
         trained = entries.size("max_position_embeddings") if trained is None else trained
         if type(trained) is not int or trained < 1:
             raise ValueError(f"original_max_position_embeddings is {trained!r}; wanted a whole number of at least 1")
-        if kind == "yarn":
-            scaling = _yarn(rest, factor, trained, latent)
-        elif kind == "llama3":
-            turns = {name: _needed(rest, kind, name) for name in ("low_freq_factor", "high_freq_factor")}
+        if rope_type == "yarn":
+            scaling = _yarn(remaining, factor, trained, latent)
+        elif rope_type == "llama3":
+            turns = {name: _needed(remaining, rope_type, name) for name in ("low_freq_factor", "high_freq_factor")}
             scaling = RotaryScaling("llama3", factor, trained, *_ramp(**turns))
         else:
             scaling = RotaryScaling("linear", factor)
-    if rest:
-        raise ValueError(f"rotary positions have {rest} beside {kind}; this library does not have that")
+    if remaining:
+        raise ValueError(f"rotary positions have {remaining} beside {rope_type}; this library does not have that")
     return base, scaling
 
 
-def _needed(rest: dict[str, Any], kind: str, name: str) -> float:
+def _needed(remaining: dict[str, Any], rope_type: str, name: str) -> float:
     """Take a number that rotary positions of this type cannot do without."""
-    if (value := rest.pop(name, None)) is None:
-        raise ValueError(f"rotary positions of type {kind!r} have no {name}; give it beside rope_type")
+    if (value := remaining.pop(name, None)) is None:
+        raise ValueError(f"rotary positions of type {rope_type!r} have no {name}; give it beside rope_type")
     return finite_number(name, value)
 
 
@@ -261,25 +261,25 @@ def _ramp(**turns: float) -> tuple[float, float]:
     return fast, slow
 
 
-def _yarn(rest: dict[str, Any], factor: float, trained: int, latent: bool) -> RotaryScaling:
-    def number(name: str, default: float) -> float:
-        value = rest.pop(name, None)
+def _yarn(remaining: dict[str, Any], factor: float, trained: int, latent: bool) -> RotaryScaling:
+    def read_number(name: str, default: float) -> float:
+        value = remaining.pop(name, None)
         return finite_number(name, default if value is None else value)
 
-    mscale, all_dims = number("mscale", 0.0), number("mscale_all_dim", 0.0)
+    mscale, all_dims = read_number("mscale", 0.0), read_number("mscale_all_dim", 0.0)
 
     def amplitude(times: float) -> float:
         return 0.1 * times * math.log(factor) + 1 if factor > 1 else 1.0
 
     on_sines = amplitude(mscale) / amplitude(all_dims) if mscale and all_dims else amplitude(1.0)
-    if (on_sines := number("attention_factor", on_sines)) <= 0:
+    if (on_sines := read_number("attention_factor", on_sines)) <= 0:
         raise ValueError(f"attention_factor is {on_sines:g}; wanted a number above 0")
     if latent:  # there sines turn a part of the queries alone, and the factor belongs to all of the scores
         if on_sines != 1:
             raise ValueError(f"YaRN multiplies sines by {on_sines} in latent attention; wanted mscale = mscale_all_dim")
         on_sines = amplitude(all_dims) if all_dims else 1.0
-    fast, slow = _ramp(beta_slow=number("beta_slow", 0.0) or 1.0, beta_fast=number("beta_fast", 0.0) or 32.0)
-    if not isinstance(truncate := rest.pop("truncate", True), bool):
+    fast, slow = _ramp(beta_slow=read_number("beta_slow", 0.0) or 1.0, beta_fast=read_number("beta_fast", 0.0) or 32.0)
+    if not isinstance(truncate := remaining.pop("truncate", True), bool):
         raise ValueError(f"truncate is {truncate!r}; wanted true or false")
     return RotaryScaling("yarn", factor, trained, fast, slow, on_sines, truncate)
 

@@ -107,9 +107,9 @@ def llama_description(file: GgufFile) -> dict[str, Any]:
     ValueError if the file holds another kind of model, or has a table of its own for the output.
     """
     description = file.description
-    kind = description.get("general.architecture"), "output.weight" in file.tensors
-    if kind != ("llama", False):
-        raise ValueError(f"the file holds a {kind[0]!r}, with an output table: {kind[1]}; wanted a 'llama' without one")
+    got = description.get("general.architecture"), "output.weight" in file.tensors
+    if got != ("llama", False):
+        raise ValueError(f"the file holds a {got[0]!r}, with an output table: {got[1]}; wanted a 'llama' without one")
     return {
         "model_type": "llama",
         "vocab_size": len(description["tokenizer.ggml.tokens"]),
@@ -166,14 +166,14 @@ def tokenizer_of(file: GgufFile) -> ByteLevelTokenizer:
     ValueError if the file asks for another kind of tokenizer.
     """
     description = file.description
-    kind = description.get("tokenizer.ggml.model"), description.get("tokenizer.ggml.pre")
-    if kind != ("gpt2", "smollm"):
-        raise ValueError(f"the file asks for a tokenizer {kind}; wanted ('gpt2', 'smollm')")
+    got = description.get("tokenizer.ggml.model"), description.get("tokenizer.ggml.pre")
+    if got != ("gpt2", "smollm"):
+        raise ValueError(f"the file asks for a tokenizer {got}; wanted ('gpt2', 'smollm')")
     tokens = description["tokenizer.ggml.tokens"]
     ids = ("padding_token_id", "unknown_token_id", "bos_token_id", "eos_token_id")
     specials = Specials(*(tokens[description[f"tokenizer.ggml.{name}"]] for name in ids))
-    merges = [(left, right) for left, right in (pair.split(" ") for pair in description["tokenizer.ggml.merges"])]
+    merges = [(first, second) for first, second in (pair.split(" ") for pair in description["tokenizer.ggml.merges"])]
     names = [
-        token for token, kind in zip(tokens, description["tokenizer.ggml.token_type"], strict=True) if kind == _SPECIAL
+        token for token, code in zip(tokens, description["tokenizer.ggml.token_type"], strict=True) if code == _SPECIAL
     ]
     return ByteLevelTokenizer(Vocabulary(tokens, specials), merges, names)

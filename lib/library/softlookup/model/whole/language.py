@@ -72,8 +72,8 @@ class DecoderLM(nn.Module):
         Returns:
             The decoder's output.
         """
-        keys, places = _padding(ids, mask)
-        return self.decoder(self.embedder(ids, places=places), mask=keys, trace=trace)
+        keys, positions = _padding(ids, mask)
+        return self.decoder(self.embedder(ids, places=positions), mask=keys, trace=trace)
 
     def start(self, mask: Bool[Tensor, "B T"] | None = None) -> KVCache:
         """Make ready to write.
@@ -115,19 +115,19 @@ class DecoderLM(nn.Module):
             ValueError: If the text grows over the model's length, or the prompts' shape is not their mask's.
         """
         state = self.start() if state is None else state
-        keys = places = None
-        seen = state.length
+        keys = positions = None
+        past_length = state.length
         if state.padding is not None:
-            if not seen and state.padding.shape != ids.shape:
+            if not past_length and state.padding.shape != ids.shape:
                 raise ValueError(
                     f"the prompts' mask has shape {tuple(state.padding.shape)}; the ids have {tuple(ids.shape)}"
                 )
-            if seen:  # everything after the prompt is a token
-                new = state.padding.new_ones((ids.shape[0], seen + ids.shape[1] - state.padding.shape[1]))
+            if past_length:  # everything after the prompt is a token
+                new = state.padding.new_ones((ids.shape[0], past_length + ids.shape[1] - state.padding.shape[1]))
                 state.padding = torch.cat((state.padding, new), dim=1)
-            keys, places = _padding(state.padding, state.padding)
-            places = None if places is None else places[:, seen:]
-        x_BTD = self.decoder(self.embedder(ids, seen, places=places), mask=keys, cache=state, trace=trace)
+            keys, positions = _padding(state.padding, state.padding)
+            positions = None if positions is None else positions[:, past_length:]
+        x_BTD = self.decoder(self.embedder(ids, past_length, places=positions), mask=keys, cache=state, trace=trace)
         return self.head(x_BTD[:, -1:])[:, 0], state
 
 

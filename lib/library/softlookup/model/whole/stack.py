@@ -258,7 +258,6 @@ class Decoder(_Stack):
     def __init__(self, config: Config, *, cross: bool = True) -> None:
         n_layers = config.n_decoder_layers if cross and config.n_decoder_layers is not None else config.n_layers
         super().__init__(config, n_layers, cross=cross, causal=True)
-        self.has_cross = cross
 
     def forward(
         self,

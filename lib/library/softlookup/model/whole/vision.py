@@ -39,8 +39,8 @@ def patchify(images: Float[Tensor, "B C height width"], patch: int) -> Float[Ten
     if height % patch or width % patch:
         raise ValueError(f"images of {height} x {width} cannot be cut into patches of {patch} x {patch}")
     # Each side becomes two axes: which patch, and where in it. Then the two "which" go in front.
-    pieces = images.unflatten(2, (height // patch, patch)).unflatten(4, (width // patch, patch))
-    return pieces.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
+    grid = images.unflatten(2, (height // patch, patch)).unflatten(4, (width // patch, patch))
+    return grid.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
 
 
 def unpatchify(
@@ -68,8 +68,8 @@ def unpatchify(
             f"patches have shape {tuple(patches.shape)}; pictures of {height} x {width} in patches of "
             f"{patch} x {patch} want (B, {down * across}, C * {patch**2})"
         )
-    pieces = patches.unflatten(2, (-1, patch, patch)).unflatten(1, (down, across))
-    return pieces.permute(0, 3, 1, 4, 2, 5).flatten(4, 5).flatten(2, 3)
+    grid = patches.unflatten(2, (-1, patch, patch)).unflatten(1, (down, across))
+    return grid.permute(0, 3, 1, 4, 2, 5).flatten(4, 5).flatten(2, 3)
 
 
 class ViT(nn.Module):

@@ -32,12 +32,12 @@ def model_tensors(model: nn.Module) -> dict[str, Tensor]:
     TypeError if the module keeps something that is no tensor.
     """
     tensors: dict[str, Tensor] = {}
-    seen: set[int] = set()
+    tensor_ids: set[int] = set()
     for name, tensor in model.state_dict(keep_vars=True).items():
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{name} is a {type(tensor).__name__}; only tensors can be kept in a safetensors file")
-        if id(tensor) not in seen:
-            seen.add(id(tensor))
+        if id(tensor) not in tensor_ids:
+            tensor_ids.add(id(tensor))
             tensors[name] = tensor
     return tensors
 
@@ -116,8 +116,8 @@ def check_fit(targets: Mapping[str, Tensor], got: Mapping[str, Tensor], path: st
         if name in got and got[name].is_floating_point() != tensor.is_floating_point()
     ]
     if wrong:
-        shown = "; ".join(wrong[:8]) + (f"; and {len(wrong) - 8} more" if len(wrong) > 8 else "")
-        raise CheckpointError(f"{path} does not fit this model: {shown}")
+        summary = "; ".join(wrong[:8]) + (f"; and {len(wrong) - 8} more" if len(wrong) > 8 else "")
+        raise CheckpointError(f"{path} does not fit this model: {summary}")
 
 
 def cut_like(target: Tensor, tensor: Tensor) -> Tensor:

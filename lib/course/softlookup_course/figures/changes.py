@@ -1,0 +1,166 @@
+"""What changed since the first transformer: parts, models, slower rotations and even updates."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+
+from softlookup_course.figures.marks import draw_box, write_beside
+from softlookup_course.figures.theme import Palette
+
+_ROW, _FIRST, _COLUMN = 1.0, 3.5, 3.35
+"""Height of a line of changes, where the first column begins, and its width."""
+
+
+def changed_parts(
+    changes: Mapping[str, Mapping[str, Sequence[str]]], costs: Sequence[str], main: Collection[str], *, palette: Palette
+) -> Figure:
+    """Draw the parts of a model, lowest first, beside each its changes in a column for each of up to three costs.
+
+    The changes in ``main`` are filled, the others outlined.
+    """
+    colors = dict(zip(costs, palette.series, strict=False))
+    heights = [max(1, *(len(names) for names in by_cost.values())) * _ROW for by_cost in changes.values()]
+    top = sum(heights) + 0.25 * len(heights)
+    width = _FIRST + _COLUMN * len(costs)
+    figure = Figure(figsize=(6.8, 0.4 * top + 0.55))
+    axes = figure.subplots()
+    y = 0.0
+    for (part, by_cost), height in zip(changes.items(), heights, strict=True):
+        _box(axes, 0, y + 0.08, _FIRST - 0.7, height - 0.16, part, palette.ink, palette.faint)
+        for cost, names in by_cost.items():
+            x = _FIRST + _COLUMN * costs.index(cost)
+            for line, name in enumerate(names):
+                middle = y + height / 2 + (len(names) / 2 - line - 0.5) * _ROW
+                fill = colors[cost] if name in main else None
+                _box(axes, x, middle - 0.36, _COLUMN - 0.25, 0.72, name, colors[cost], fill)
+        if y:
+            axes.plot([0, width - 0.25], [y - 0.13] * 2, color=palette.faint, linewidth=0.8, zorder=0)
+        y += height + 0.25
+    for cost in costs:
+        x = _FIRST + _COLUMN * costs.index(cost) + (_COLUMN - 0.25) / 2
+        axes.text(x, y + 0.1, cost, ha="center", va="bottom", color=colors[cost], size=10.5, weight="bold")
+    axes.text((_FIRST - 0.7) / 2, y + 0.1, "part of the model", ha="center", va="bottom", color=palette.ink, size=10)
+    axes.set(xlim=(-0.1, width - 0.1), ylim=(-0.1, y + 1.0))
+    axes.set_axis_off()
+    lowered = "; ".join(
+        f"{cost}: {', '.join(name for by in changes.values() for name in by.get(cost, ()))}" for cost in costs
+    )
+    figure.set_label(f"The parts of a transformer, and their changes in a column for each cost. {lowered}.")
+    return figure
+
+
+def _box(axes: Axes, x: float, y: float, width: float, height: float, text: str, edge: str, fill: str | None) -> None:
+    inside = to_rgba(fill, 0.2) if fill else "none"
+    draw_box(axes, (x + 0.06, y), width - 0.12, height, 0.16, ec=edge, linewidth=1.2, fc=inside)
+    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", size=9.5, color=edge)
+
+
+def models_at_a_glance(
+    memory_types: Mapping[str, Sequence[tuple[float, float, str]]],
+    names: Mapping[str, tuple[float, float]],
+    *,
+    palette: Palette,
+) -> Figure:
+    """Draw models (active parameters, bytes for each token, age) as dots, in a shape for each kind of memory."""
+    figure = Figure(figsize=(6.8, 4.8))
+    axes = figure.subplots()
+    ages = sorted({age for points in memory_types.values() for *_, age in points})
+    colors = dict(zip(ages, palette.series, strict=False))
+    shapes = dict(zip(memory_types, "os^D", strict=False))
+    descriptions = []
+    for memory_type, points in memory_types.items():
+        for active, memory, age in points:
+            axes.plot(
+                active, memory, shapes[memory_type], color=colors[age], markersize=5, alpha=0.8, markeredgewidth=0
+            )
+        memories = [memory for _, memory, _ in points]
+        descriptions.append(f"{memory_type}: {len(points)} models, {min(memories):.2g} to {max(memories):.2g} bytes")
+    halo = [withStroke(linewidth=2.5, foreground=palette.paper)]  # a name may lie over other models' dots
+    for name, point in names.items():
+        write_beside(axes, name, point, (5, 3), va="baseline", size=8, color=palette.ink, path_effects=halo)
+    axes.margins(x=0.1)  # for a name beside the last dot
+    axes.set(xscale="log", yscale="log", xlabel="parameters at work on a token", ylabel="bytes for each token")
+    of_kind = [
+        Line2D([], [], color=palette.muted, marker=mark, linestyle="", label=memory_type)
+        for memory_type, mark in shapes.items()
+    ]
+    of_age = [Line2D([], [], color=color, marker="o", linestyle="", label=age) for age, color in colors.items()]
+    axes.add_artist(axes.legend(handles=of_kind, loc="lower right", fontsize=9))
+    axes.legend(handles=of_age, loc="upper left", fontsize=9)
+    axes.grid(alpha=0.6)
+    axes.set_axisbelow(True)
+    figure.set_label(f"Memory of a long text against active parameters. {'; '.join(descriptions)}.")
+    return figure
+
+
+def rotary_ramp(
+    turns: Sequence[float] | np.ndarray,
+    speed_fractions: Sequence[float] | np.ndarray,
+    ends: tuple[float, float],
+    *,
+    palette: Palette,
+) -> Figure:
+    """Draw the fraction of its speed that each pair keeps, beside its turns within the trained length (falling)."""
+    fast, speeds = np.asarray(turns, dtype=float), np.asarray(speed_fractions, dtype=float)
+    figure = Figure(figsize=(6.4, 3.0))
+    axes = figure.subplots()
+    pairs = np.arange(len(fast))
+    alone, slow = int((fast >= ends[0]).sum()), int((fast > ends[1]).sum())
+    colors = [palette.query if i < alone else palette.key if i >= slow else palette.mixed for i in pairs]
+    axes.bar(pairs, speeds, width=0.72, color=colors, alpha=0.75)
+    at = [float(np.interp(-np.log(end), -np.log(fast), pairs)) for end in ends]
+    for x, end in zip(at, ends, strict=True):
+        axes.plot([x, x], [0, 1.07], color=palette.ink, linewidth=1, linestyle="--")
+        words = f"{end:g} turn{'s' if end != 1 else ''}"
+        axes.text(x, 1.09, words, ha="center", va="bottom", size=9)
+    middle = (at[0] + at[1]) / 2
+    for x, words, color in (
+        (at[0] / 2, "left alone", palette.query),
+        (middle, "blended", palette.mixed),
+        ((at[1] + len(fast) - 1) / 2, f"slowed down\n{1 / speeds[-1]:.0f} times", palette.key),
+    ):
+        y = 1.03 if x == at[0] / 2 else float(np.interp(x, pairs, speeds)) + 0.05
+        shift = 3.5 if x == middle else 0.0
+        axes.text(x + shift, y, words, ha="center", va="bottom", size=9.5, color=color, weight="bold")
+    above = axes.secondary_xaxis("top")
+    marks = np.arange(0, len(fast), max(1, len(fast) // 6))
+    above.set_xticks(marks, [f"{fast[i]:.0f}" if fast[i] >= 1 else f"{fast[i]:.1g}" for i in marks])
+    above.set_xlabel("turns within the trained length")
+    above.spines["top"].set_visible(False)
+    above.tick_params(length=0, labelcolor=palette.muted)
+    axes.set_xticks(marks)
+    axes.set(xlabel="pair of the head", ylabel="speed that is left", ylim=(0, 1.22), xlim=(-1, len(fast)))
+    axes.set_yticks([0, 0.5, 1])
+    figure.set_label(
+        f"How much of its speed each of {len(fast)} pairs keeps. Those with {ends[0]:g} turns or more within the "
+        f"trained length, the first {alone}, are left alone; those with {ends[1]:g} or fewer, from pair {slow} on, "
+        f"keep {speeds[-1]:.3f}; between them the speed falls in a straight line."
+    )
+    return figure
+
+
+def singular_values(updates: Mapping[str, Sequence[float] | np.ndarray], *, palette: Palette) -> Figure:
+    """Draw the singular values of up to three updates, in one order, side by side on one scale."""
+    values = {name: np.asarray(numbers, dtype=float) for name, numbers in updates.items()}
+    figure = Figure(figsize=(6.4, 2.6))
+    panels = figure.subplots(1, len(values), sharey=True, squeeze=False)[0]
+    colors = palette.key, palette.query, palette.value
+    descriptions = []
+    for axes, (name, numbers), color in zip(panels, values.items(), colors, strict=False):
+        axes.bar(range(len(numbers)), numbers, width=0.7, color=color, alpha=0.75)
+        axes.axhline(1, color=palette.muted, linewidth=1, linestyle="--")
+        for i in (0, len(numbers) - 1):
+            axes.text(i, numbers[i] + 0.02, f"{numbers[i]:.2g}", ha="center", va="bottom", size=8.5, color=color)
+        axes.set_title(name)
+        axes.set(xlabel="direction", xticks=[])
+        descriptions.append(f"{name}, from {numbers.max():.2f} to {numbers.min():.2f}")
+    panels[0].set(ylabel="singular value", ylim=(0, 1.15 * max(1.0, *(numbers.max() for numbers in values.values()))))
+    figure.set_label(
+        f"The {len(next(iter(values.values())))} singular values of a matrix, by direction. {'; '.join(descriptions)}."
+    )
+    return figure
