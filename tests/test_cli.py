@@ -195,8 +195,6 @@ def test_train_and_bench_refuse_in_a_sentence_what_can_be_mended(tmp_path: Path)
     empty = call("train", tmp_path)
     assert empty.exit_code == 2 and "looked for train.en and train.en.gz" in empty.stderr
     assert call("train", "--begin", tmp_path).exit_code == 2
-    picture = call("bench", "decoding", "--figure", tmp_path / "cost.txt")
-    assert picture.exit_code == 2 and "name a file that ends in .svg or .png" in picture.stderr
 
 
 def test_what_a_wheel_has_not_is_said_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,8 +54,8 @@ MISSPELT = (
 ).split()
 
 RIGHT = (
-    "backed borders cautions charged charges commute defend forgot lowers matching painted played preference spared "
-    "ticked"
+    "backed backing borders cautions charged charges commute defend forgot lowers matching painted played preference "
+    "spared ticked"
 ).split()
 """Rare words that are one letter away from a common one, and meant."""
 

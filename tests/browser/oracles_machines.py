@@ -204,8 +204,8 @@ def learned_texts() -> list[Learned]:
         tokenizer = BytePairTokenizer(record["alphabet"], [tuple(pair) for pair in record["merges"]])
         words = record["words"] and WordTokenizer(Vocabulary(record["words"]))
         characters = record["characters"] and CharacterTokenizer(Vocabulary(record["characters"]))
-        one = Learned(record["title"], record["about"], tokenizer, record["times"], words or None, characters or None)
-        made.append(one)
+        titles = (record["title"], record["about"])
+        made.append(Learned(*titles, tokenizer, record["times"], words or None, characters or None))
     return made
 
 

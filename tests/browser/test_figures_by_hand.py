@@ -145,7 +145,7 @@ def test_figure_passes_axe_after_its_presses(visit, figure, theme):
 def test_readers_without_scripts_get_a_table_a_list_or_a_picture(visit, page):
     with visit((HTML / page).as_uri(), java_script_enabled=False) as seen:
         stands = seen.page.locator(".widget-fallback").all()
-        assert stands and all(one.is_visible() and one.locator("td, li, path").count() for one in stands)
+        assert stands and all(table.is_visible() and table.locator("td, li, path").count() for table in stands)
 
 
 @pytest.mark.one_in(10)

@@ -27,7 +27,7 @@ class Branch:
     Attributes:
         is_taken: Whether its condition holds.
         before: The names before it, if the condition is a number of the launch: Triton then builds both branches.
-        number: Which `if` of the kernel it is.
+        index: Which `if` of the kernel it is.
     """
 
     is_taken: bool

@@ -36,7 +36,18 @@ def origins() -> dict[str, tuple[str, str]]:
 
 
 def assemble(folder: Path, *, again: bool = False) -> list[Taken]:
-    """Fill the capstone in a folder of notebooks with the student's answers, those that are there only if ``again``."""
+    """Fill the capstone's parts with the student's own answers.
+
+    Args:
+        folder: Where the notebooks are, each in a folder of its own name, as in ``exercises``.
+        again: Whether answers that stand in the capstone already are written over.
+
+    Returns:
+        What became of each cell, in the capstone's order.
+
+    Raises:
+        AssembleError: If the capstone is not there, or a notebook cannot be read.
+    """
     path = folder / CAPSTONE / f"{CAPSTONE}.ipynb"
     if not path.is_file():
         raise AssembleError(f"there is no capstone at {path}: name the folder that holds the notebooks' folders")
