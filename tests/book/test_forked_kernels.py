@@ -117,6 +117,7 @@ def test_module_beside_the_pages_comes_before_an_installed_one(checkout, kernels
     assert outputs == [[{"text/plain": "7"}]] and str(checkout / "book" / "anywidget.py") in seen["files"]
 
 
+@pytest.mark.slow
 def test_forks_draw_numbers_of_their_own(checkout, kernels):
     draw = "import random, numpy, torch\n[random.random(), numpy.random.rand(), torch.rand(1).item()]"
     first, second = (json.loads(run(checkout, kernels, draw)[0][0][0]["text/plain"]) for _ in range(2))

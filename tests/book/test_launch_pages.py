@@ -57,6 +57,7 @@ def course(tmp_path_factory):
     return root / "html"
 
 
+@pytest.mark.slow
 def test_every_address_that_is_set_has_its_button(course):
     links = [unescape(link) for link in Page(course / f"exercises/{NAME}/{NAME}.html").links]
     path = f"exercises/{NAME}/{NAME}.ipynb"

@@ -6,6 +6,7 @@ from published import edited
 from softlookup_judge import check
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_id", [pytest.param("18.attention", marks=pytest.mark.slow), "18.causal"])
 def test_tiles_of_another_size_than_asked_for_are_wrong(task_id):
     assert check(task_id, edited(task_id, [("    rows =", "    B = 16\n    rows =")])).verdict == "wrong"

@@ -168,6 +168,7 @@ def pipeline_time_by(number):
     return pipeline_time
 
 
+@pytest.mark.slow
 def test_numbers_of_micro_batches_have_more_digits_than_one():
     assert check("19.bubble", pipeline_time_by(lambda p: int(p[1:]))).points == 4
     for number in (lambda p: int(p[1]), lambda p: int(p[-1]), lambda p: int(p[1:3])):

@@ -89,6 +89,7 @@ def test_mistakes_that_change_the_same_place_are_no_pair():
     assert not results.touch(variant, "sum-not-rescaled", "scale-forgotten")
 
 
+@pytest.mark.slow
 def test_the_search_among_parallel_programs_ends_after_so_many_runs():
     variant = variant_of(get_task("19.two-by-two"))
     task_questions = questions(variant, HOME_SEED)

@@ -125,6 +125,7 @@ def with_mistake(task_id, slug):
     return task.slug, mistake.applied_to(solutions(task.chapter)[task.slug])
 
 
+@pytest.mark.slow
 def test_a_sound_layer_stands_in_for_a_wrong_class_of_an_earlier_task():
     wrong = dict([with_mistake("08.decoder-layer", "post-norm")])
     result = check("08.transformer", world(8, wrong)["Transformer"])

@@ -84,6 +84,7 @@ def test_every_known_slip_names_the_refresher_to_read(task):
         assert named and named[1] in SECTIONS.values(), mistake.slug
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(12)
 @pytest.mark.parametrize("part", range(12))
 def test_notebooks_run_where_numpy_and_torch_alone_are_installed(part):

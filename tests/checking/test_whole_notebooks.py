@@ -101,7 +101,9 @@ def test_the_last_right_task_says_that_all_work_together():
     space = world(4)
     messages = [check(task.id, space[task.name]).message for task in tasks(4)]
     assert not any("work together" in message for message in messages[:-1])
-    assert messages[-1].endswith(f"All {len(messages)} tasks of this notebook are right, and your functions work together.")
+    assert messages[-1].endswith(
+        f"All {len(messages)} tasks of this notebook are right, and your functions work together."
+    )
 
 
 def test_what_is_right_is_never_said_to_need_a_stand_in():

@@ -140,6 +140,7 @@ def test_form_of_an_answer_changes_no_verdict(examiner, release, source, first):
         assert result.verdict == "pass" or is_cached and "unhashable type: 'numpy.ndarray'" in message, (task, message)
 
 
+@pytest.mark.slow
 @NEEDS_SANDBOX
 @pytest.mark.one_in(7)
 @pytest.mark.parametrize("first", range(0, len(FORMS), 2))

@@ -119,6 +119,7 @@ def test_submission_on_which_grading_fails_twice_is_refused_as_at_home(shared: C
     assert got["one"].status == got["two"].status == "graded"
 
 
+@pytest.mark.slow
 def test_submission_that_hangs_is_refused_and_everybody_else_is_graded(shared: Cluster) -> None:
     shared.dismiss()
     shared.hire(2, nanny=True)
@@ -130,6 +131,7 @@ def test_submission_that_hangs_is_refused_and_everybody_else_is_graded(shared: C
     shared.dismiss()
 
 
+@pytest.mark.slow
 def test_submission_with_which_workers_themselves_die_is_refused_and_nobody_else(shared: Cluster) -> None:
     """The kernel may end a worker in place of what uses too much: what is graded beside it has its verdict."""
     shared.dismiss()
@@ -232,6 +234,7 @@ def test_no_scheduler_and_no_workers_are_told(shared: Cluster) -> None:
         graded(shared.faked(wait_s=1.0), "one")
 
 
+@pytest.mark.slow
 def test_without_bubblewrap_a_worker_grades_nothing(shared: Cluster, tmp_path: Path) -> None:
     shared.dismiss()
     shared.hire(1, PATH=str(tmp_path))

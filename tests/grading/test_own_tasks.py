@@ -122,6 +122,7 @@ def test_answer_without_a_heading_or_marks_is_refused(old: str, says: str):
         read_solution(ROOT / "solutions" / "99_mine.py", catalogue=catalogue)
 
 
+@pytest.mark.slow
 def test_trial_finds_a_wrong_oracle_and_mistakes_that_pass_or_have_no_name_of_their_own():
     sound = Catalogue(own_texts())
     assert [problems(sound.task(task_id)) for task_id in ("04.colder", "99.row-means", "04.scale")] == [[], [], []]

@@ -201,6 +201,7 @@ def test_two_gradings_give_the_same_rows_as_in_sqlite(pair: list[Course]) -> Non
     assert grade(pair[1]).as_json() == again[0].as_json(), "what has not changed is known again"
 
 
+@pytest.mark.slow
 def test_exports_are_those_of_sqlite(pair: list[Course]) -> None:
     for course in pair:
         grade(course)

@@ -38,6 +38,7 @@ def test_questions_are_on_answers_that_pass_and_the_same_for_a_seed(notebook, ca
     assert "printed" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_command_asks_one_at_a_time_gives_the_reason_and_keeps_what_was_answered(notebook, monkeypatch):
     first, *_ = questions = home_questions(notebook, 2, 5, "04.softmax")
     wrong = next(letter for letter in LETTERS if letter != first.letter)

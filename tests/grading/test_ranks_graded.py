@@ -196,6 +196,7 @@ def test_further_questions_are_asked_in_one_more_process(marked, monkeypatch):
     assert len(begun) == 3, "the notebook, the worlds, and all further questions"
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_in_further_questions_only_has_no_answers():
     def ask(*_):
         raise Dead(Ending(RunEnd.EXIT, "its process ended"))

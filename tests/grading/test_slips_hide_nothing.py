@@ -30,6 +30,7 @@ def diagnoses(name, planted):
     return {mark.task: (mark.verdict, mark.diagnosis) for mark in graded.marks}
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("name", "planted"),

@@ -210,6 +210,7 @@ def test_page_says_why_there_is_nothing_to_play(rank_page, name, words):
     assert reply["says"].startswith(words) and "state" not in reply
 
 
+@pytest.mark.slow
 def test_nothing_is_played_of_a_blank_answer_or_of_another_task(rank_page):
     assert not rank_page.check(TASK_ID, ANSWERS["blank"])["plays"]
     cells = [{"task": TASK_ID, "source": "all_reduce = 3"}]

@@ -26,6 +26,7 @@ def test_dense_features_get_as_many_dimensions_as_there_are_and_sparse_ones_shar
     assert toy.loss[1] < toy.loss[0]
 
 
+@pytest.mark.slow
 def test_interference_is_what_the_others_show_along_a_direction(toy):
     for w_DM, row_M in zip(toy.w, toy.interference, strict=True):
         for m in range(5):
@@ -67,6 +68,7 @@ def known():
     return features, sparse_features((4000, 8), 0.9, generator=torch.Generator().manual_seed(1)) @ features
 
 
+@pytest.mark.slow
 def test_autoencoder_recovers_features_at_right_angles(known):
     features, states = known
     model = train_autoencoder(states, 8, sparsity=0.2, steps=1500)

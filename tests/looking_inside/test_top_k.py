@@ -44,6 +44,7 @@ def test_top_k_does_not_shrink_latents_as_a_price_does(at_right_angles):
     assert train_autoencoder(states, 8, k=2, steps=500).report(states)["active"] <= 2
 
 
+@pytest.mark.slow
 def test_transcoder_learns_a_map_that_is_not_the_identity(at_right_angles):
     states, features = at_right_angles
     targets = features.roll(1, dims=1) + 3

@@ -29,6 +29,7 @@ def compiled(device, names):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "model"),
     [

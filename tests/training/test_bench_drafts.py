@@ -63,6 +63,7 @@ def test_as_many_are_accepted_as_transformers_accepts():
         assert int(n_accepted) == int(count) and accepted.shape[1] == int(count) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("n_draft", [1, 3, 20])
 def test_greedy_text_is_that_of_generate(n_draft):

@@ -70,6 +70,7 @@ def stopped(folder, recipe, stop, error, first, then):
     return parts, run(folder / "whole", short, **then), str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_killed_run_on_two_processes_goes_on_on_one_with_the_losses_of_one(tmp_path):
     parts, alone, says = stopped(tmp_path, SAME, killing(), RankLostError, {"devices": 2}, {})
     assert says == KILLED
@@ -130,6 +131,7 @@ def raising(error, rank, device, tell):
     torch.distributed.barrier()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_what_a_rank_raises_is_raised(rank):
     lines = []

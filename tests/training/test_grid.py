@@ -40,6 +40,7 @@ def grid_gradients(parts, tensor, device, tell):
     return float(total) / torch.distributed.get_world_size(), gradients, logits.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parts, world",
     [

@@ -46,6 +46,7 @@ def call(*arguments, **options):
     return status, console.file.getvalue()
 
 
+@pytest.mark.slow
 def test_a_folder_of_text_files_becomes_a_translator(here):
     write_pairs(here / "texts", "train", [*some_pairs(), ("", "vide")])
     write_pairs(here / "texts", "val", some_pairs(12, seed=1), packed=True)
