@@ -135,7 +135,7 @@ def shown(field: str, name: str) -> nodes.Node:
     if field == "tasks":
         task = checking.get_task(name)
         return link("std", "ref", task.anchor, nodes.inline("", name), refexplicit=True)
-    text = nodes.literal("", name.removeprefix("softlookup.").removeprefix(f"{field}."))
+    text = nodes.literal("", name.removeprefix("softlookup.").removeprefix(f"softlookup_course.{field}."))
     if any(name in names for package in PACKAGES for names in documented(package).values()):
         return link("py", "obj", name, text)
     return text

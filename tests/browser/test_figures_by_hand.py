@@ -12,8 +12,6 @@ from working import check, drag_all, press_all, read, root, strike_all, where
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
 FIGURES = sorted(WAYS)
-NARROWEST = {"cav": 390}
-"""Figures that need more than the 360 pixels of a narrow phone."""
 LOOKS = """(one) => [one, one.parentElement, one.nextElementSibling, ...one.children].filter(Boolean).map((near) => {
   const [style, parts] = [getComputedStyle(near), ['outline', 'box-shadow', 'stroke', 'stroke-width', 'border-color']];
   return parts.map((name) => style.getPropertyValue(name)).join(' ');
@@ -44,7 +42,7 @@ def hands(visit: Callable, figure: str) -> Iterator[Callable[..., Hands]]:
     with_page = []
 
     def opened(finger: bool = False) -> Hands:
-        narrow = {"width": NARROWEST.get(figure, 360), "has_touch": True, "is_mobile": True}
+        narrow = {"width": 360, "has_touch": True, "is_mobile": True}
         options = narrow if finger else {}
         options["reduced_motion"] = "reduce"  # what plays has tests of its own
         context = visit((HTML / ORACLES[figure].page).as_uri(), **options)
@@ -86,7 +84,7 @@ def test_figure_obeys_a_finger_on_a_narrow_phone_and_shows_the_librarys_numbers(
     press_all(engine, figure)
     drag_all(engine, figure)
     assert engine.page.locator(root(figure)).first.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
-    assert engine.page.evaluate("document.documentElement.scrollWidth") <= NARROWEST.get(figure, 360)
+    assert engine.page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 SETTABLE = "select, input[type=range], input[type=radio], input[type=checkbox], [role=tab], button[aria-pressed]"
