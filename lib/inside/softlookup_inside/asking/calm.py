@@ -34,6 +34,18 @@ def calm_torch() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def gradients_as_before() -> Iterator[None]:
+    """Whether torch keeps gradients is afterwards what it was: an alarm may fall into the end of ``no_grad()``."""
+    torch = sys.modules.get("torch")
+    keeps_gradients = torch is not None and torch.is_grad_enabled()
+    try:
+        yield
+    finally:
+        if torch is not None:
+            torch.set_grad_enabled(keeps_gradients)
+
+
+@contextlib.contextmanager
 def uncompiled() -> Iterator[None]:
     """Run as written what ``torch.compile`` has made, or makes meanwhile.
 

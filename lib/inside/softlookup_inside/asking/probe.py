@@ -5,7 +5,6 @@ Nothing here knows a right answer. It imports numpy and, when a case asks for te
 
 import contextlib
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -60,8 +59,7 @@ class Clock:
         """Raise ``TimeIsUp`` in this thread once the seconds are over, where the system has an interval timer.
 
         It rings again every tenth of a second, since an alarm may fall into a bare ``except:``. A loop that swallows
-        every alarm so goes on, as it would swallow an interrupt; the kernel has to be restarted then. An alarm may
-        fall into the end of ``torch.no_grad()``, too: whether torch keeps gradients is afterwards what it was before.
+        every alarm so goes on, as it would swallow an interrupt; the kernel has to be restarted then.
         """
         if self.left is None or self._runs or not _can_ring():
             yield
@@ -72,8 +70,6 @@ class Clock:
             if not over:
                 raise TimeIsUp
 
-        torch = sys.modules.get("torch")
-        keeps_gradients = torch is not None and torch.is_grad_enabled()
         before = signal.signal(signal.SIGALRM, ring)
         try:
             self._go()
@@ -82,8 +78,6 @@ class Clock:
             over = True
             self._halt()
             signal.signal(signal.SIGALRM, before)
-            if torch is not None:
-                torch.set_grad_enabled(keeps_gradients)
 
     @contextlib.contextmanager
     def halted(self) -> Iterator[None]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from softlookup_inside.asking.calm import gradients_as_before
 from softlookup_inside.asking.case import Case
 from softlookup_inside.asking.gates import opened
 from softlookup_inside.asking.layers import called_like, layer_around
@@ -108,7 +109,8 @@ class LocalStudent:
         chosen = {name: earlier for name, earlier in self.earlier.items() if earlier.task.id in lent}
         stand_ins = {name: partial(self._instead, earlier, case) for name, earlier in chosen.items()}
         self.rounds.append((case, []))
-        with standing_in(self.obj, stand_ins) if stand_ins else nullcontext(), self.clock.running():
+        instead = standing_in(self.obj, stand_ins) if stand_ins else nullcontext()
+        with instead, gradients_as_before(), self.clock.running():
             return run(self.obj, case, results, self.barred)
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
@@ -127,7 +129,7 @@ class LocalStudent:
         if question is None:
             return True
         case, reference_results = question
-        with self.clock.running():
+        with gradients_as_before(), self.clock.running():
             answer = run(self.functions[task.id], case, len(task.returns), task.barred)
         if differs(case, answer, reference_results):
             return True
@@ -135,7 +137,7 @@ class LocalStudent:
         if not (asked_case.gradients or asked_case.descends) or len(task.returns) > 1 or not floats:
             return False
         case = replace(case, gradients=floats, upstream=np.ones(reference_results[0].shape))
-        with self.clock.running():
+        with gradients_as_before(), self.clock.running():
             answer = run(self.functions[task.id], case, 1, task.barred)
         return differs(case, answer, expected_results(variant, case))
 
