@@ -1,7 +1,7 @@
 """A fresh process checks one published answer of each task, and prints what happened while the student's clock ran.
 
-Usage: on_the_clock.py CHAPTER [CHAPTER ...]. The last line is JSON: modules that were imported on the clock, and the work of the
-judge that was done on it.
+Usage: on_the_clock.py CHAPTER [CHAPTER ...]. The last line is JSON: modules that were imported on the clock, and the
+work of the judge that was done on it.
 """
 
 import json
