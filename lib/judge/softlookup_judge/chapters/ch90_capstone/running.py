@@ -145,6 +145,8 @@ def _greedy_cases(rng: Rng) -> list[Case]:
             # Where there are many sentences, some end with their first word, and some do not.
             if b == MANY and not 0 < (expected[0][:, 0] == end).mean() < 1:
                 continue
+            if b == 1 and (end not in expected[0] or expected[0][0, -1] != sizes[-1]):
+                continue
             mistake_names = ("never-stops", "first-position", "last-word-alone")
             wrong = (mistaken(variant_of(GREEDY.task), (mistake_name,), drawn_case) for mistake_name in mistake_names)
             if not any(answer is None or same(answer, expected, drawn_case) for answer in wrong):
@@ -157,6 +159,7 @@ def _greedy_cases(rng: Rng) -> list[Case]:
         case("the pad is 4, the start 0, the end 3", (5, 6, 3, 4, 2, 4), 6, 3, 5, 0, 3),
         case("many short ones, V = 4", (4, 4, 1, 6, 1, 0), MANY, 4, 4),
         Case("one word", (*short, 1, 2, 1, _sentences(rng, 3, 3, 7, 2, (0, 1, 2)), *_weights(rng, short))),
+        case("one sentence, which ends early", (6, 4, 2, 5, 1, 0), 1, 4, 6),
     ]
 
 
