@@ -23,7 +23,6 @@ from softlookup import reference
 from softlookup_course import figures
 from softlookup_course.figures import DARK, LIGHT, render_svg, show
 from softlookup_course.figures.grid import draw_grid
-from softlookup_course.figures.inference import save_step_cost
 from softlookup_course.figures.many_heads import with_unit
 from softlookup_course.figures.page import grid, say, table
 from softlookup_course.figures.show import Shown
@@ -430,19 +429,6 @@ def test_step_cost_names_both_ends_and_the_line_through_the_cached_steps():
     assert "3 ms + 1 ms per 1,000 tokens" in words and "3 ms + 1 ms per 1,000 tokens" in figure.get_label()
     line, dots = figure.axes[1].lines
     np.testing.assert_allclose(line.get_ydata(), dots.get_ydata())
-
-
-def test_step_cost_is_saved_in_the_form_that_the_files_name_asks_for(tmp_path):
-    names = ("lengths", "cached_ms", "recomputed_ms")
-    steps = {name: list(series) for name, series in zip(names, FIGURES["step_cost"][1], strict=True)}
-    save_step_cost(steps, tmp_path / "cost.svg")
-    assert (tmp_path / "cost.svg").read_text(encoding="utf-8") == render_svg(
-        figures.step_cost, LIGHT, *FIGURES["step_cost"][1]
-    ) + "\n"
-    save_step_cost(steps, tmp_path / "cost.png")
-    assert (tmp_path / "cost.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(ValueError, match=r"cost.txt ends in '.txt'; wanted .svg or .png"):
-        save_step_cost(steps, tmp_path / "cost.txt")
 
 
 def test_layer_operations_marks_where_the_curves_meet():

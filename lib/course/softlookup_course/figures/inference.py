@@ -1,7 +1,6 @@
 """Writing a text: passes through the model and their times, and how the next token is chosen."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,7 +10,6 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import ArrayLike
 
 from softlookup_course.figures.marks import write_beside
-from softlookup_course.figures.show import save_figure
 from softlookup_course.figures.theme import Palette
 
 
@@ -86,12 +84,6 @@ def step_cost(lengths: np.ndarray, cached_ms: np.ndarray, recomputed_ms: np.ndar
     for axes in (both, alone):
         axes.grid(axis="y")
     return figure
-
-
-def save_step_cost(steps: dict[str, list[float]], path: Path) -> None:
-    """Draw ``step_cost`` of what ``softlookup bench decoding`` measured into a file, .svg or .png."""
-    series = [np.asarray(steps[name]) for name in ("lengths", "cached_ms", "recomputed_ms")]
-    save_figure(path, step_cost, *series)
 
 
 def _ms(time_ms: float) -> str:

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -108,17 +107,6 @@ def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = 
 def render_svg(draw: Callable[..., Figure], palette: Palette, *args: Any, **kwargs: Any) -> str:
     """Draw a figure in one palette and write it as SVG: the same arguments always give the same text."""
     return _svg(_draw(draw, palette, args, kwargs), palette)
-
-
-def save_figure(path: Path, draw: Callable[..., Figure], *args: Any, **kwargs: Any) -> None:
-    """Draw a figure for light pages into a file that ends in .svg or .png; another ending is a ValueError."""
-    if path.suffix == ".svg":
-        path.write_text(render_svg(draw, LIGHT, *args, **kwargs) + "\n", encoding="utf-8")
-    elif path.suffix == ".png":
-        with style(LIGHT):
-            draw(*args, palette=LIGHT, **kwargs).savefig(path, dpi=PNG_DOTS_PER_INCH, facecolor=LIGHT.paper)
-    else:
-        raise ValueError(f"{path.name} ends in {path.suffix!r}; wanted .svg or .png")
 
 
 def _draw(draw: Callable[..., Figure], palette: Palette, args: tuple, kwargs: dict[str, Any]) -> Figure:
