@@ -468,7 +468,9 @@ def test_no_file_of_the_library_gains_a_name_that_is_to_be_replaced():
         if names := Counter(name for name in bound_names(path) if name in words):
             counts[path.relative_to(ROOT).as_posix()] = dict(sorted(names.items()))
     listed = tomllib.loads((ROOT / "tests" / "naming_counts.toml").read_text(encoding="utf-8"))
-    lines = [f'"{path}" = {{ {", ".join(f"{word} = {n}" for word, n in of.items())} }}' for path, of in counts.items()]
+    lines = [
+        f'"{path}" = {{ {", ".join(f"{word} = {n}" for word, n in row.items())} }}' for path, row in counts.items()
+    ]
     assert len(words) >= 30
     assert counts == listed, "the table would be:\n" + "\n".join(lines)
     assert sum(sum(names.values()) for names in listed.values()) < 300

@@ -36,7 +36,8 @@ class CoverageTable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Read the table and write it."""
-        self.env.note_dependency(str(COVERAGE))
+        for path in (COVERAGE, *pages()):
+            self.env.note_dependency(str(path))
         chapters: dict[int, nodes.definition_list] = {}
         made: list[nodes.Node] = []
         here = {task.id for exercise in exercises(Path(self.env.srcdir)).values() for task in exercise.rows}
@@ -47,7 +48,6 @@ class CoverageTable(SphinxDirective):
                 continue
             if chapter not in chapters:
                 title = "Beside the chapters" if chapter >= BEYOND else f"Chapter {chapter}: {title_of(row['anchor'])}"
-                self.env.note_dependency(str(page))
                 section = nodes.section(ids=[f"coverage-{chapter}"], names=[title.lower()])
                 chapters[chapter] = nodes.definition_list(classes=["coverage"])
                 section += [nodes.title("", title), chapters[chapter]]
@@ -67,12 +67,17 @@ def whole_rows() -> dict[str, dict[str, Any]]:
             stem = Path(task.book_url.partition(".html")[0]).name
             row = row_of(table, int(task.id.split(".")[0]), stem, labels(stem).get(task.anchor, 0))
             row["tasks"] = [*row["tasks"], task.id]
-    for page in sorted(COVERAGE.parent.glob("[0-9]*.md")):
+    for page in pages():
         for field, name, at in drawn(page.read_text(encoding="utf-8")):
             row = row_of(table, int(page.name[:2]), page.stem, at)
             if name not in listed and name not in row[field]:
                 row[field] = [*row[field], name]
     return table
+
+
+def pages() -> list[Path]:
+    """List the files of the chapters' pages."""
+    return sorted(COVERAGE.parent.glob("[0-9]*.md"))
 
 
 @cache
@@ -94,15 +99,20 @@ def row_of(table: dict[str, dict[str, Any]], chapter: int, stem: str, at: int) -
     return in_chapter[before[-1] if before else here[0][1] if here else 0]
 
 
+@cache
+def interactive_figures() -> set[str]:
+    """Name the classes of interactive figures."""
+    known = ((name, getattr(widgets, name)) for name in dir(widgets))
+    return {name for name, obj in known if isinstance(obj, type) and issubclass(obj, InteractiveFigure)}
+
+
 def drawn(text: str) -> Iterable[tuple[str, str, int]]:
     """Name the figures and interactive figures that the code of a page uses, with where: as (field, name, place)."""
-    known = ((name, getattr(widgets, name)) for name in dir(widgets))
-    classes = {name for name, obj in known if isinstance(obj, type) and issubclass(obj, InteractiveFigure)}
     for cell in re.finditer(r"```\{code-cell\}.*?\n```", text, re.S):
         for match in re.finditer(r"(?<!softlookup_course\.)\bfigures\.(\w+)|\b([A-Z]\w+)\b", cell[0]):
             if match[1] and match[1] not in ("show", "wrong_cells"):
                 yield "figures", f"softlookup_course.figures.{match[1]}", cell.start()
-            elif match[2] in classes:
+            elif match[2] in interactive_figures():
                 yield "widgets", f"softlookup_course.widgets.{match[2]}", cell.start()
 
 

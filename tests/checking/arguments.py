@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import torch
 
+from softlookup_inside.asking.calm import gradients_as_before
 from softlookup_inside.asking.case import Arrays, Case
 from softlookup_judge.data.compare import same
 from softlookup_judge.data.task import Task
@@ -121,9 +121,9 @@ def _in_time() -> Iterator[None]:
     before = signal.signal(signal.SIGALRM, ring)
     # Again and again: an alarm that falls into a callback of the garbage collector is lost.
     signal.setitimer(signal.ITIMER_REAL, MOST_S, 0.1)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        torch.set_grad_enabled(True)  # an alarm that falls into the beginning of ``no_grad`` leaves it switched off
+    with gradients_as_before():
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)

@@ -110,8 +110,8 @@ class LocalStudent:
         stand_ins = {name: partial(self._instead, earlier, case) for name, earlier in chosen.items()}
         self.rounds.append((case, []))
         instead = standing_in(self.obj, stand_ins) if stand_ins else nullcontext()
-        with instead, gradients_as_before(), self.clock.running():
-            return run(self.obj, case, results, self.barred)
+        with instead:
+            return self._timed(self.obj, case, results, self.barred)
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
         """Call the object on one case after the other."""
@@ -129,17 +129,20 @@ class LocalStudent:
         if question is None:
             return True
         case, reference_results = question
-        with gradients_as_before(), self.clock.running():
-            answer = run(self.functions[task.id], case, len(task.returns), task.barred)
+        answer = self._timed(self.functions[task.id], case, len(task.returns), task.barred)
         if differs(case, answer, reference_results):
             return True
         floats = tuple(at for at, arg in enumerate(case.args) if isinstance(arg, np.ndarray) and arg.dtype.kind == "f")
         if not (asked_case.gradients or asked_case.descends) or len(task.returns) > 1 or not floats:
             return False
         case = replace(case, gradients=floats, upstream=np.ones(reference_results[0].shape))
-        with gradients_as_before(), self.clock.running():
-            answer = run(self.functions[task.id], case, 1, task.barred)
+        answer = self._timed(self.functions[task.id], case, 1, task.barred)
         return differs(case, answer, expected_results(variant, case))
+
+    def _timed(self, obj: Any, case: Case, results: int, barred: tuple[str, ...]) -> Answer:
+        """Call an object of the student's while the clock runs."""
+        with gradients_as_before(), self.clock.running():
+            return run(obj, case, results, barred)
 
     def _instead(self, variant: Variant, case: Case, function: Any) -> Any:
         """What stands in for a function of the student's, and notes each call."""
