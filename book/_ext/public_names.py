@@ -77,8 +77,9 @@ def home_of(name: str) -> str:
     package, _, last = name.rpartition(".")
     if kind_of(name) != "data":
         return inspect.unwrap(find(name)).__module__
-    loaded = [module for module in sys.modules if module.startswith((f"{package}.", "softlookup_inside."))]
-    return next(module for module in sorted(loaded) if constant_doc(last, module))
+    rooms = (f"{package}.", "softlookup_inside.")
+    having = [name for name, module in sys.modules.items() if name.startswith(rooms) and hasattr(module, last)]
+    return next(module for module in sorted(having) if constant_doc(last, module))
 
 
 def kind_of(name: str) -> str:

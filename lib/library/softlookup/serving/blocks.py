@@ -194,9 +194,10 @@ class Blocks:
         Raises:
             KeyError: If there is no such sequence.
         """
-        for i, block in enumerate(self.table(sequence)[: len(ids) // self.block_size]):
+        full_blocks = self.table(sequence)[: len(ids) // self.block_size]
+        for i, block in enumerate(full_blocks if self.share else ()):
             text = tuple(ids[: (i + 1) * self.block_size])
-            if self.share and block not in self._holds and text not in self._found:
+            if block not in self._holds and text not in self._found:
                 self._holds[block], self._found[text] = text, block
 
     def rows(self, sequences: Sequence[int], new: int) -> "Rows":

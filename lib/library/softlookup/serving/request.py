@@ -66,7 +66,8 @@ class Request:
             raise ValueError(f"the prompt is a {type(self.prompt).__name__}; wanted a tuple of ids")
         if not self.prompt:
             raise ValueError("the prompt has no token; wanted at least one")
-        for token in self.prompt:
+        # A set of types is made at once; each id is looked at where numpy's, or something that is no id, is among them.
+        for token in self.prompt if set(map(type, self.prompt)) != {int} else ():
             if not _is_whole(token):
                 raise ValueError(f"the prompt holds {shortened(repr(token))}; wanted ids, whole numbers")
         if not _is_whole(self.max_new_tokens) or self.max_new_tokens < 1:
