@@ -51,10 +51,8 @@ def sentences(rng: Rng, lengths: tuple[int, ...], n_words: int, pad_id: int, tot
 
 
 def far_from_zero(rng: Rng, *shape: int) -> np.ndarray:
-    """Rows of four or eight numbers near 4096: what a float32 holds of their squares is coarser than their variance.
-
-    They are multiples of 1/8, so that sums, means and deviations are exact in every order.
-    """
+    """Rows of four or eight numbers near 4096: what a float32 holds of their squares is coarser than their variance."""
+    # They are multiples of 1/8, so that sums, means and deviations are exact in every order.
     return (4096.0 + np.round(8 * np.clip(rng.standard_normal(shape), -2, 2)) / 8).astype("float32")
 
 
@@ -97,10 +95,8 @@ def hidden_far_above(k: np.ndarray, hidden: np.ndarray) -> np.ndarray:
 
 
 def large_logits(rng: Rng, t: int, s: int, h: int = 4) -> tuple[np.ndarray, np.ndarray]:
-    """Queries and keys whose scores are thousands, exact in float32, most of them a few units apart.
-
-    All entries are multiples of 1/4 and the sums stay below 2**15, so every order of summation gives the same float32.
-    """
+    """Queries and keys whose scores are thousands, exact in float32, most of them a few units apart."""
+    # Multiples of 1/4 whose sums stay below 2**15: every order of summation gives the same float32.
     q = np.round(4 * rng.uniform(-1, 1, (t, h))) / 4
     k = np.round(4 * rng.uniform(-1, 1, (s, h))) / 4
     q[:, 0], k[:, 0] = 64.0, 64.0

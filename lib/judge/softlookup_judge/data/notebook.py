@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, wraps
 from pathlib import Path
 from typing import Any
 
@@ -201,9 +201,21 @@ def in_order(descriptions: Iterable[Description], notebook: Notebook) -> tuple[T
     return tuple(tasks)
 
 
-def described(task_id: str, cases: Callable[..., Any], oracle: Callable[..., Any], **attributes: Any) -> Description:
-    """Describe a task ("04.scale") by the attributes of ``Task`` that do not stand beside its solution."""
-    return Description(task_id, {"cases": cases, "oracle": oracle, **attributes})
+def described(
+    task_id: str, cases: Callable[..., Any], oracle: Callable[..., Any], *, asks_in: str = "", **attributes: Any
+) -> Description:
+    """Describe a task ("04.scale") by the attributes of ``Task`` that do not stand beside its solution.
+
+    Cases take the frame of their task, or ``asks_in``.
+    """
+    frame = asks_in or attributes.get("frame", "torch")
+
+    @wraps(cases)
+    def framed(*args: Any, **constants: Any) -> Any:
+        return [case if case.frame != "torch" else replace(case, frame=frame) for case in cases(*args, **constants)]
+
+    chosen = cases if frame == "torch" else framed
+    return Description(task_id, {"cases": chosen, "oracle": oracle, **attributes})
 
 
 @cache

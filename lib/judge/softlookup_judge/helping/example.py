@@ -141,12 +141,6 @@ def _table(value: np.ndarray, most: int) -> str:
     values = value.astype(np.float64) if value.dtype.kind == "f" else value
     edge = 1 if most < LARGE else 2
     text = np.array2string(
-        values,
-        precision=4,
-        suppress_small=True,
-        threshold=most,
-        edgeitems=edge,
-        max_line_width=_WIDE,
-        separator=", ",
+        values, precision=4, suppress_small=True, threshold=most, edgeitems=edge, max_line_width=_WIDE, separator=", "
     )
     return "\n".join(line for line in text.splitlines() if line.strip())

@@ -101,10 +101,7 @@ RULES = {
     "sign": ("plus and minus change places", "which way the numbers move"),
     "skipped": ("a function is left out", "what the function does to the numbers that it gets"),
     "slice": ("another part is cut out", "which entries are taken, the first and the last of them"),
-    "swapped": (
-        "two operands or arguments change places",
-        "what each of them stands for there, and their shapes",
-    ),
+    "swapped": ("two operands or arguments change places", "what each of them stands for there, and their shapes"),
     "term": ("a summand is gone", "what it adds or takes away, and what for"),
     "transposed": ("the transposition is gone", "which axis stands where, and what is multiplied with what"),
     "unmasked": ("a mask is not handed on", "which keys can be attended to then, and on which inputs it shows"),

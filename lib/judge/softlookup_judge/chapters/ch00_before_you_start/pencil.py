@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import variants_by
+from softlookup_judge.chapters.cases import graded, variants_by
 from softlookup_judge.chapters.draws import Rng
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 Shape = tuple[int, int]
 
@@ -21,17 +20,12 @@ POWERS_TS = np.array([[1, 2, 5], [3, 1, 4]])
 
 
 def _shape_cases(rng: Rng, x: Shape, w: Shape, v: Shape) -> list[Case]:
-    return [Case("the three shapes of the question", (), frame="plain")]
+    return [Case("the three shapes of the question", ())]
 
 
-def _shape(x: Shape, w: Shape, v: Shape) -> np.ndarray:
-    return np.array([x[0], v[0]])
-
-
-SHAPES = described(
+@graded(
     "00.shapes",
     _shape_cases,
-    _shape,
     frame="plain",
     reveals=False,
     variants=variants_by(
@@ -40,43 +34,35 @@ SHAPES = described(
         v=((2, 4), (3, 6), (3, 5), (9, 3), (6, 4), (4, 5), (5, 2), (2, 7), (7, 6)),
     ),
 )
+def _shape(x: Shape, w: Shape, v: Shape) -> np.ndarray:
+    return np.array([x[0], v[0]])
 
 
 def _product_cases(rng: Rng) -> list[Case]:
-    return [Case("A and B", (), frame="plain", tolerance=1e-6, absolute=True)]
+    return [Case("A and B", (), tolerance=1e-6, absolute=True)]
 
 
+@graded("00.product", _product_cases, frame="plain", reveals=False)
 def _product() -> np.ndarray:
     return np.einsum("td,dh->th", A_TD, B_DH)
 
 
-PRODUCT = described("00.product", _product_cases, _product, frame="plain", reveals=False)
-
-
 def _softmax_cases(rng: Rng) -> list[Case]:
-    return [Case("the table U", (), frame="plain", tolerance=0.0051, absolute=True)]
+    return [Case("the table U", (), tolerance=0.0051, absolute=True)]
 
 
+@graded("00.softmax", _softmax_cases, frame="plain", reveals=False)
 def _softmax() -> Any:
     return torch.softmax(torch.from_numpy(np.log(POWERS_TS)), dim=1)
 
 
-SOFTMAX = described("00.softmax", _softmax_cases, _softmax, frame="plain", reveals=False)
-
-
 def _slope_cases(rng: Rng, w: float, x: float, t: float) -> list[Case]:
-    return [Case("the three numbers of the question", (), frame="plain", tolerance=1e-6, absolute=True)]
+    return [Case("the three numbers of the question", (), tolerance=1e-6, absolute=True)]
 
 
-def _slope(w: float, x: float, t: float) -> float:
-    """Half the difference over two steps, which is exact for a square."""
-    return float(((w + 1) * x - t) ** 2 - ((w - 1) * x - t) ** 2) / 2
-
-
-SLOPE = described(
+@graded(
     "00.slope",
     _slope_cases,
-    _slope,
     frame="plain",
     reveals=False,
     variants=variants_by(
@@ -85,3 +71,6 @@ SLOPE = described(
         t=(1.0, 11.0, 5.0, 3.0, 4.0, 5.0, 5.0, 9.0, 12.0),
     ),
 )
+def _slope(w: float, x: float, t: float) -> float:
+    """Half the difference over two steps, which is exact for a square."""
+    return float(((w + 1) * x - t) ** 2 - ((w - 1) * x - t) ** 2) / 2

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import backward
+from softlookup_judge.chapters.cases import backward, graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.forbidden import AUTOGRAD
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _share_cases(rng: Rng) -> list[Case]:
@@ -29,11 +28,9 @@ def _share_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("00.shares", _share_cases)
 def _shares(counts: Any) -> Any:
     return torch.nn.functional.normalize(counts.double(), p=1.0, dim=-1)
-
-
-SHARES = described("00.shares", _share_cases, _shares)
 
 
 def _transpose_cases(rng: Rng) -> list[Case]:
@@ -46,11 +43,9 @@ def _transpose_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("00.transpose", _transpose_cases)
 def _transpose(x: Any) -> Any:
     return torch.einsum("btd->bdt", x)
-
-
-TRANSPOSE = described("00.transpose", _transpose_cases, _transpose)
 
 
 def _error_cases(rng: Rng) -> list[Case]:
@@ -70,11 +65,9 @@ def _error_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("00.error", _error_cases, parts={"core": 0.5, "gradient": 0.5})
 def _error(predicted: Any, target: Any) -> Any:
     return torch.nn.functional.mse_loss(predicted.squeeze(1), target)
-
-
-ERROR = described("00.error", _error_cases, _error, parts={"core": 0.5, "gradient": 0.5})
 
 
 def _entropy_cases(rng: Rng) -> list[Case]:
@@ -90,11 +83,9 @@ def _entropy_cases(rng: Rng) -> list[Case]:
     return cases
 
 
+@graded("00.cross-entropy", _entropy_cases)
 def _entropy(logits: Any, target: Any) -> Any:
     return torch.nn.functional.cross_entropy(logits, target)
-
-
-CROSS_ENTROPY = described("00.cross-entropy", _entropy_cases, _entropy)
 
 
 OPTIMISERS = ("torch.optim", "torch.optim.SGD")
@@ -104,7 +95,7 @@ OPTIMISERS = ("torch.optim", "torch.optim.SGD")
 def _gradient_cases(rng: Rng) -> list[Case]:
     def case(label: str, batch: int, width: int) -> Case:
         x, w, y = (doubles(rng, *shape) for shape in ((batch, width), (width,), (batch,)))
-        return Case(label, (x, w, y), frame="numpy", tolerance=1e-6)
+        return Case(label, (x, w, y), tolerance=1e-6)
 
     return [
         case("five rows, D = 3", 5, 3),
@@ -114,14 +105,12 @@ def _gradient_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("00.gradient", _gradient_cases, frame="numpy", forbids=AUTOGRAD)
 def _gradient(x: np.ndarray, w: np.ndarray, y: np.ndarray) -> np.ndarray:
     leaf = torch.from_numpy(w).requires_grad_(True)
     torch.nn.functional.mse_loss(torch.from_numpy(x) @ leaf, torch.from_numpy(y)).backward()
     assert leaf.grad is not None
     return leaf.grad.numpy()
-
-
-GRADIENT = described("00.gradient", _gradient_cases, _gradient, frame="numpy", forbids=AUTOGRAD)
 
 
 def _descent_cases(rng: Rng) -> list[Case]:
@@ -137,11 +126,9 @@ def _descent_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("00.descent", _descent_cases, forbids=OPTIMISERS)
 def _descent(w: Any, x: Any, y: Any, rate: float) -> Any:
     """The closed form: away from the best weights, one step is a product with a matrix."""
     step = torch.eye(len(w), dtype=w.dtype) - 2 * rate / len(y) * x.mT @ x
     moved = 2 * rate / len(y) * x.mT @ y
     return step @ (step @ w + moved) + moved
-
-
-DESCENT = described("00.descent", _descent_cases, _descent, forbids=OPTIMISERS)

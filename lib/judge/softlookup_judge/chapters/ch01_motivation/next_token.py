@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import DTYPE, variants_by
+from softlookup_judge.chapters.cases import DTYPE, graded, variants_by
 from softlookup_judge.chapters.draws import Rng, normal
 from softlookup_judge.chapters.forbidden import AUTOGRAD
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _pairs_cases(rng: Rng, pad: int) -> list[Case]:
@@ -30,20 +29,14 @@ def _pairs_cases(rng: Rng, pad: int) -> list[Case]:
     ]
 
 
+@graded(
+    "01.pairs", _pairs_cases, variants=variants_by(pad=(0, 9, 1, 2, 3, 4, 5, 7, 8)), parts={"core": 0.9, "dtype": 0.1}
+)
 def _pairs(ids: Any, pad: int) -> tuple[Any, Any]:
     """A lower triangle of the tokens, and the tokens rolled round by one."""
     visible = torch.ones(len(ids) - 1, len(ids) - 1, dtype=torch.bool).tril()
     features = torch.where(visible, ids[None, :-1], torch.tensor(pad))
     return features, torch.roll(ids, -1)[:-1]
-
-
-PAIRS = described(
-    "01.pairs",
-    _pairs_cases,
-    _pairs,
-    variants=variants_by(pad=(0, 9, 1, 2, 3, 4, 5, 7, 8)),
-    parts={"core": 0.9, "dtype": 0.1},
-)
 
 
 def _push_cases(rng: Rng, rate: float) -> list[Case]:
@@ -73,18 +66,15 @@ def _push_cases(rng: Rng, rate: float) -> list[Case]:
     ]
 
 
+@graded(
+    "01.push-up",
+    _push_cases,
+    parts={"core": 0.8, "large": 0.1, "dtype": 0.1},
+    variants=variants_by(rate=(0.5, 0.25, 2.0, 0.1, 0.2, 0.75, 1.5, 3.0, 4.0)),
+    forbids=AUTOGRAD,
+)
 def _push(logits: Any, labels: Any, rate: float) -> Any:
     """Torch's own loss and its own derivative."""
     leaf = logits.clone().requires_grad_(True)
     (slope,) = torch.autograd.grad(torch.nn.functional.cross_entropy(leaf, labels), leaf)
     return torch.add(logits, slope, alpha=-rate)
-
-
-PUSH_UP = described(
-    "01.push-up",
-    _push_cases,
-    _push,
-    parts={"core": 0.8, "large": 0.1, "dtype": 0.1},
-    variants=variants_by(rate=(0.5, 0.25, 2.0, 0.1, 0.2, 0.75, 1.5, 3.0, 4.0)),
-    forbids=AUTOGRAD,
-)

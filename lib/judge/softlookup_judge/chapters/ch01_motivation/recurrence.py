@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import DTYPE, backward
+from softlookup_judge.chapters.cases import DTYPE, backward, graded
 from softlookup_judge.chapters.draws import Rng, normal
 from softlookup_judge.chapters.forbidden import dotted
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 LAYERS = (
     *dotted("torch.nn", "RNN RNNCell"),
@@ -38,13 +37,6 @@ def _recurrent_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _recurrent(x: Any, w_x: Any, w_h: Any, b: Any) -> Any:
-    """Torch's own kernel, which keeps its matrices transposed and has two biases."""
-    start = x.new_zeros(1, 1, w_h.shape[0])
-    weights = (w_x.mT, w_h.mT, b, torch.zeros_like(b))
-    return torch.rnn_tanh(x[:, None], start, weights, True, 1, 0.0, False, False, False)[0][:, 0]
-
-
 def _looks_past_one_state(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:
     """A property of the gradients: they go back through all states, not through one step alone."""
     if not case.gradients:
@@ -66,21 +58,25 @@ def _looks_past_one_state(case: Case, arrays: tuple[np.ndarray, ...]) -> str | N
     )
 
 
-RECURRENT = described(
+@graded(
     "01.recurrent",
     _recurrent_cases,
-    _recurrent,
     parts={"core": 0.7, "gradient": 0.2, "dtype": 0.1},
     forbids=LAYERS,
     properties=(_looks_past_one_state,),
 )
+def _recurrent(x: Any, w_x: Any, w_h: Any, b: Any) -> Any:
+    """Torch's own kernel, which keeps its matrices transposed and has two biases."""
+    start = x.new_zeros(1, 1, w_h.shape[0])
+    weights = (w_x.mT, w_h.mT, b, torch.zeros_like(b))
+    return torch.rnn_tanh(x[:, None], start, weights, True, 1, 0.0, False, False, False)[0][:, 0]
 
 
 def _operations_cases(rng: Rng, gates: int, layer: str) -> list[Case]:
     # Even widths: what half a pair of matrices is worth is a whole number then, and can be named.
     sizes = [(5, 4), (3, 8), (1, 6), (512, 64), (64, 512)]
     sizes.append((int(rng.integers(20, 90)), 2 * int(rng.integers(50, 150))))
-    return [Case(f"T = {tokens}, D = {width}", (tokens, width), frame="plain") for tokens, width in sizes]
+    return [Case(f"T = {tokens}, D = {width}", (tokens, width)) for tokens, width in sizes]
 
 
 def _cost(products: list[tuple[int, int, int]]) -> int:
@@ -88,24 +84,9 @@ def _cost(products: list[tuple[int, int, int]]) -> int:
     return sum(2 * rows * inner * columns for rows, inner, columns in products)
 
 
-def _operations(n_tokens: int, width: int, gates: int, layer: str) -> tuple[int, int, int]:
-    def recurrent(tokens: int) -> int:
-        return tokens * _cost([(1, width, width), (1, width, width)] * gates)
-
-    def attention(tokens: int) -> int:
-        return _cost([(tokens, width, width)] * 4 + [(tokens, width, tokens), (tokens, tokens, width)])
-
-    # What one token costs is a straight line in the number of tokens for both: two points give it.
-    lead_1 = recurrent(1) - attention(1)
-    lead_2 = recurrent(2) / 2 - attention(2) / 2
-    equal_at = 1 + lead_1 / (lead_1 - lead_2)
-    return recurrent(n_tokens), attention(n_tokens), round(equal_at)
-
-
-OPERATIONS = described(
+@graded(
     "01.operations",
     _operations_cases,
-    _operations,
     frame="plain",
     variants=(
         {"gates": 4, "layer": "an LSTM has 4"},
@@ -120,6 +101,18 @@ OPERATIONS = described(
     ),
     forbids=("softlookup.reference",),
 )
+def _operations(n_tokens: int, width: int, gates: int, layer: str) -> tuple[int, int, int]:
+    def recurrent(tokens: int) -> int:
+        return tokens * _cost([(1, width, width), (1, width, width)] * gates)
+
+    def attention(tokens: int) -> int:
+        return _cost([(tokens, width, width)] * 4 + [(tokens, width, tokens), (tokens, tokens, width)])
+
+    # What one token costs is a straight line in the number of tokens for both: two points give it.
+    lead_1 = recurrent(1) - attention(1)
+    lead_2 = recurrent(2) / 2 - attention(2) / 2
+    equal_at = 1 + lead_1 / (lead_1 - lead_2)
+    return recurrent(n_tokens), attention(n_tokens), round(equal_at)
 
 
 def _chain(n: int) -> np.ndarray:
@@ -167,9 +160,10 @@ def _depth_cases(rng: Rng) -> list[Case]:
         ("three steps that need nothing", np.zeros((3, 3), dtype=bool)),
         ("a long chain, each step after the one before", np.eye(int(rng.integers(25, 33)), k=-1, dtype=bool)),
     )
-    return [Case(label, (needs,), frame="numpy") for label, needs in graphs]
+    return [Case(label, (needs,)) for label, needs in graphs]
 
 
+@graded("01.depth", _depth_cases, frame="numpy", forbids=("softlookup.reference",))
 def _depth(needs: np.ndarray) -> np.ndarray:
     """The longest chain that ends at each step: the last power of the matrix in which its row is not empty."""
     power, longest = np.eye(len(needs), dtype=np.int64), np.zeros(len(needs), dtype=np.int64)
@@ -177,6 +171,3 @@ def _depth(needs: np.ndarray) -> np.ndarray:
         power = np.minimum(power @ needs.astype(np.int64), 1)
         longest[power.any(axis=1)] = length
     return longest
-
-
-DEPTH = described("01.depth", _depth_cases, _depth, frame="numpy", forbids=("softlookup.reference",))

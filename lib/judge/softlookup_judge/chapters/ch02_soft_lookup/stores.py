@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import variants_by
+from softlookup_judge.chapters.cases import graded, variants_by
 from softlookup_judge.chapters.draws import Rng, doubles
-from softlookup_judge.data.published import described
 
 FRUIT = ("banana", "lemon", "pear", "fig", "plum", "cherry", "mango", "kiwi")
 
@@ -19,7 +18,7 @@ def _hard_cases(rng: Rng) -> list[Case]:
     def case(label: str, store: dict[str, int], name: str) -> Case:
         # Not among the prices, and not 0: what is returned says where it comes from.
         # The name is a text of its own: `is` does not find it.
-        return Case(label, (store, "".join(list(name)), -int(rng.integers(2, 900))), frame="plain")
+        return Case(label, (store, "".join(list(name)), -int(rng.integers(2, 900))))
 
     some = [str(name) for name in rng.permutation(FRUIT)]
     free = prices("apple", *some[:3])
@@ -42,11 +41,9 @@ def _hard_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("02.hard-lookup", _hard_cases, frame="plain")
 def _hard(prices: dict[str, int], name: str, otherwise: int) -> int:
     return next((price for key, price in prices.items() if key == name), otherwise)
-
-
-HARD_LOOKUP = described("02.hard-lookup", _hard_cases, _hard, frame="plain")
 
 
 def _store_cases(rng: Rng) -> list[Case]:
@@ -55,24 +52,22 @@ def _store_cases(rng: Rng) -> list[Case]:
     small = np.array([2, 0, 3, 1])
     long = np.array([500_000, 2**24 + 1, 500_001, 2**24])
     return [
-        Case("order_100 to order_110, asked for 104 and 106", (np.array([104, 106]), slide), frame="numpy"),
-        Case("five orders in another order, three asked for", (gaps[[3, 0, 3]], gaps), frame="numpy"),
-        Case("as many asked for as there are", (rng.permutation(small)[:4], small), frame="numpy"),
-        Case("four orders numbered from 0, asked for 1, 0 and 2", (np.array([1, 0, 2]), small), frame="numpy"),
-        Case("one that is not there", (np.array([gaps[1], 22, gaps[4]]), gaps), frame="numpy"),
-        Case("nothing but strangers", (np.array([7, 105]), gaps), frame="numpy"),
-        Case("a single order", (np.array([5, 6]), np.array([6])), frame="numpy"),
+        Case("order_100 to order_110, asked for 104 and 106", (np.array([104, 106]), slide)),
+        Case("five orders in another order, three asked for", (gaps[[3, 0, 3]], gaps)),
+        Case("as many asked for as there are", (rng.permutation(small)[:4], small)),
+        Case("four orders numbered from 0, asked for 1, 0 and 2", (np.array([1, 0, 2]), small)),
+        Case("one that is not there", (np.array([gaps[1], 22, gaps[4]]), gaps)),
+        Case("nothing but strangers", (np.array([7, 105]), gaps)),
+        Case("a single order", (np.array([5, 6]), np.array([6]))),
         # Neighbours that are equal within a tolerance, or in float32 (2 ** 24 and more), are two orders.
-        Case("long numbers that differ by 1", (long[[2, 0, 3]] + [0, 0, 1], long), frame="numpy"),
+        Case("long numbers that differ by 1", (long[[2, 0, 3]] + [0, 0, 1], long)),
     ]
 
 
+@graded("02.store", _store_cases, frame="numpy")
 def _store(asked: np.ndarray, orders: np.ndarray) -> np.ndarray:
     rows = [[1.0 if int(key) == int(query) else 0.0 for key in orders] for query in asked]
     return np.array(rows).reshape(len(asked), len(orders))
-
-
-STORE = described("02.store", _store_cases, _store, frame="numpy")
 
 
 VALUES = np.array([[-2.0, -1.0], [2.0, -1.5], [0.5, 2.0]])
@@ -80,17 +75,12 @@ VALUES = np.array([[-2.0, -1.0], [2.0, -1.5], [0.5, 2.0]])
 
 
 def _by_hand_cases(rng: Rng, apple: float, banana: float, lemon: float) -> list[Case]:
-    return [Case("the three values", (), frame="plain", tolerance=0.0051, absolute=True)]
+    return [Case("the three values", (), tolerance=0.0051, absolute=True)]
 
 
-def _by_hand(apple: float, banana: float, lemon: float) -> np.ndarray:
-    return np.einsum("s,sw->w", [apple, banana, lemon], VALUES)
-
-
-BY_HAND = described(
+@graded(
     "02.by-hand",
     _by_hand_cases,
-    _by_hand,
     frame="plain",
     reveals=False,
     variants=variants_by(
@@ -99,6 +89,8 @@ BY_HAND = described(
         lemon=(0.7, 0.7, 0.1, 0.2, 0.2, 0.5, 0.3, 0.3, 0.5),
     ),
 )
+def _by_hand(apple: float, banana: float, lemon: float) -> np.ndarray:
+    return np.einsum("s,sw->w", [apple, banana, lemon], VALUES)
 
 
 def _amounts(rng: Rng, *shape: int) -> np.ndarray:
@@ -108,7 +100,7 @@ def _amounts(rng: Rng, *shape: int) -> np.ndarray:
 
 def _mix_cases(rng: Rng) -> list[Case]:
     def case(label: str, amounts: np.ndarray, width: int) -> Case:
-        return Case(label, (amounts, doubles(rng, amounts.shape[1], width)), frame="numpy")
+        return Case(label, (amounts, doubles(rng, amounts.shape[1], width)))
 
     single = _amounts(rng, 3, 4)
     single[1] = [1.0, 0.0, 0.0, 0.0]
@@ -126,8 +118,6 @@ def _mix_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("02.mix", _mix_cases, frame="numpy", parts={"core": 0.8, "whole": 0.2})
 def _mix(amounts: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.stack([np.average(values, axis=0, weights=row) for row in amounts])
-
-
-MIX = described("02.mix", _mix_cases, _mix, frame="numpy", parts={"core": 0.8, "whole": 0.2})

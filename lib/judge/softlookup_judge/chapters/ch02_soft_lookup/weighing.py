@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import LARGE, variants_by
+from softlookup_judge.chapters.cases import LARGE, graded, variants_by
 from softlookup_judge.chapters.draws import LARGE_TOLERANCE, Rng, doubles, large_logits
 from softlookup_judge.chapters.forbidden import ATTENTIONS, SOFTMAXES
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 from softlookup_judge.data.words import rows_sum_to_one
 
 COSINES = (
@@ -29,7 +28,7 @@ EPSILON = 1e-6
 
 def _similarity_cases(rng: Rng) -> list[Case]:
     def case(label: str, q: np.ndarray, k: np.ndarray) -> Case:
-        return Case(label, (q, k), frame="numpy", tolerance=EPSILON)
+        return Case(label, (q, k), tolerance=EPSILON)
 
     def vectors(count: int, width: int) -> np.ndarray:
         # Lengths differ from row to row, and none is near 1.
@@ -52,37 +51,27 @@ def _similarity_cases(rng: Rng) -> list[Case]:
         case("one query, one key", vectors(1, 3), -vectors(1, 3)),
         case("queries and keys of length 1,000,000", large * unit[0], large * unit[1]),
         *(
-            Case(f"{name} of length 0.00003", pair, frame="numpy", tolerance=1e-3)
+            Case(f"{name} of length 0.00003", pair, tolerance=1e-3)
             for name, pair in (("queries", (tiny * unit[0], unit[1])), ("keys", (unit[0], tiny * unit[1])))
         ),
-        Case(
-            "queries and keys of length 0.000005",
-            (tiniest * unit[0], tiniest * unit[1]),
-            frame="numpy",
-            tolerance=0.03,  # an answer may still add 1e-8 to each length; cosines of 0 are far off
-        ),
-        Case(
-            "rows that are short, sum to 0 or hold a single 0",
-            (some_q, some_k),
-            frame="numpy",
-            tolerance=1e-3,  # an answer may still add a small number to the lengths
-        ),
+        # An answer may still add 1e-8 to each length; cosines of 0 are far off.
+        Case("queries and keys of length 0.000005", (tiniest * unit[0], tiniest * unit[1]), tolerance=0.03),
+        # An answer may still add a small number to the lengths.
+        Case("rows that are short, sum to 0 or hold a single 0", (some_q, some_k), tolerance=1e-3),
     ]
 
 
+@graded("02.similarity", _similarity_cases, frame="numpy", forbids=COSINES)
 def _similarity(q: np.ndarray, k: np.ndarray) -> Any:
     a, b = torch.from_numpy(q), torch.from_numpy(k)
     return torch.nn.functional.cosine_similarity(a[:, None, :], b[None, :, :], dim=-1).numpy()
-
-
-SIMILARITY = described("02.similarity", _similarity_cases, _similarity, frame="numpy", forbids=COSINES)
 
 
 def _weights_cases(rng: Rng) -> list[Case]:
     def case(label: str, scores: np.ndarray, tau: float, part: str = "core") -> Case:
         # An answer in float32 is as good, where it can be: a score of a thousand has few digits left behind the point.
         tolerance = LARGE_TOLERANCE if part == "large" else 1e-9
-        return Case(label, (scores, tau), frame="numpy", part=part, tolerance=tolerance)
+        return Case(label, (scores, tau), part=part, tolerance=tolerance)
 
     def scores(*shape: int) -> np.ndarray:
         return doubles(rng, *shape, scale=1.5)
@@ -107,25 +96,22 @@ def _weights_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _weights(scores: Any, tau: float) -> Any:
-    return torch.softmax(torch.as_tensor(scores) / tau, dim=-1).numpy()
-
-
-WEIGHTS = described(
+@graded(
     "02.weights",
     _weights_cases,
-    _weights,
     frame="numpy",
     parts={"core": 0.7, "large": 0.3},
     properties=(rows_sum_to_one,),
     forbids=SOFTMAXES,
 )
+def _weights(scores: Any, tau: float) -> Any:
+    return torch.softmax(torch.as_tensor(scores) / tau, dim=-1).numpy()
 
 
 def _lookup_cases(rng: Rng, tau: float) -> list[Case]:
     def case(label: str, t: int, s: int, h: int, w: int) -> Case:
         qkv = tuple(doubles(rng, *shape) for shape in ((t, h), (s, h), (s, w)))
-        return Case(label, qkv, frame="numpy", tolerance=1e-9)
+        return Case(label, qkv, tolerance=1e-9)
 
     q, k = (a.astype("float64") for a in large_logits(rng, 3, 5))
     return [
@@ -135,32 +121,29 @@ def _lookup_cases(rng: Rng, tau: float) -> list[Case]:
         case("three queries, six keys of width seven", 3, 6, 7, 3),
         case("one query", 1, 4, 3, 2),
         case("one key", 3, 1, 2, 4),
-        Case("scores in the thousands", (q, k, doubles(rng, 5, 3)), frame="numpy", **LARGE),
+        Case("scores in the thousands", (q, k, doubles(rng, 5, 3)), **LARGE),
     ]
 
 
+@graded(
+    "02.lookup",
+    _lookup_cases,
+    frame="numpy",
+    parts={"core": 0.8, "large": 0.2},
+    forbids=ATTENTIONS,
+    variants=variants_by(tau=(0.5, 3.0, 0.25, 1.5, 2.5, 0.75, 4.0, 0.4, 0.6)),
+)
 def _lookup(q: np.ndarray, k: np.ndarray, v: np.ndarray, tau: float) -> Any:
     queries, keys, values = (torch.as_tensor(array)[None, None] for array in (q, k, v))
     attended = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, scale=1 / tau)
     return attended[0, 0].numpy()
 
 
-LOOKUP = described(
-    "02.lookup",
-    _lookup_cases,
-    _lookup,
-    frame="numpy",
-    parts={"core": 0.8, "large": 0.2},
-    forbids=ATTENTIONS,
-    variants=variants_by(tau=(0.5, 3.0, 0.25, 1.5, 2.5, 0.75, 4.0, 0.4, 0.6)),
-)
-
-
 def _limit_cases(rng: Rng) -> list[Case]:
     def case(label: str, scores: np.ndarray, width: int) -> Case:
         v = doubles(rng, scores.shape[1], width)
         # Gaps are a ten-thousandth or more: a softmax at 1e-6 is as good an answer as the limit, one at 1e-5 is none.
-        return Case(label, (scores, v), frame="numpy", tolerance=1e-7)
+        return Case(label, (scores, v), tolerance=1e-7)
 
     def scores(t: int, s: int) -> np.ndarray:
         return np.stack([rng.permutation(s) for _ in range(t)]) / 2.0 - 0.25
@@ -184,35 +167,27 @@ def _limit_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("02.limit", _limit_cases, frame="numpy")
 def _limit(scores: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     cold = [v[[s for s, score in enumerate(row) if score == max(row)]].mean(axis=0) for row in scores]
     return np.stack(cold), np.stack([v.mean(axis=0)] * len(scores))
-
-
-LIMIT = described("02.limit", _limit_cases, _limit, frame="numpy")
 
 
 def _lead_cases(rng: Rng, tau: float) -> list[Case]:
     some = ((2, 0.9), (3, 0.8), (11, 0.5), (1000, 0.99), (12, 0.05))
     random_pairs = ((int(rng.integers(4, 90)), float(np.round(rng.uniform(0.2, 0.95), 3))) for _ in range(2))
     return [
-        Case(f"{n} keys, a share of {fraction:g}", (n, fraction), frame="plain", tolerance=1e-6)
+        Case(f"{n} keys, a share of {fraction:g}", (n, fraction), tolerance=1e-6)
         for n, fraction in (*some, *random_pairs)
     ]
 
 
+@graded(
+    "02.lead", _lead_cases, frame="plain", variants=variants_by(tau=(0.5, 3.0, 0.25, 1.5, 2.5, 0.75, 4.0, 0.4, 0.6))
+)
 def _lead(n_keys: int, share: float, tau: float) -> float:
     # The logit of p is 2 artanh(2p - 1); the others' weights add up like one key that leads by log(n - 1).
     return float(tau * (2 * np.arctanh(2 * share - 1) + np.log(n_keys - 1)))
-
-
-LEAD = described(
-    "02.lead",
-    _lead_cases,
-    _lead,
-    frame="plain",
-    variants=variants_by(tau=(0.5, 3.0, 0.25, 1.5, 2.5, 0.75, 4.0, 0.4, 0.6)),
-)
 
 
 def _analogy_cases(rng: Rng) -> list[Case]:
@@ -220,7 +195,7 @@ def _analogy_cases(rng: Rng) -> list[Case]:
         return doubles(rng, words, width) * rng.uniform(0.4, 2.5, (words, 1))
 
     def case(label: str, rows: np.ndarray, *words: int) -> Case:
-        return Case(label, (rows, *words), frame="numpy", tolerance=1e-9)
+        return Case(label, (rows, *words), tolerance=1e-9)
 
     # All but the three point away from the target: the best is the least bad, and its cosine is below 0.
     away = table(6, 3)
@@ -252,12 +227,10 @@ def _analogy_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("02.analogy", _analogy_cases, frame="numpy", forbids=COSINES)
 def _analogy(table: np.ndarray, a: int, b: int, c: int) -> tuple[np.ndarray, np.ndarray]:
     rows = torch.as_tensor(table)
     cosines = torch.nn.functional.cosine_similarity(rows, (rows[a] - rows[b] + rows[c])[None], dim=-1)
     allowed = [row for row in range(len(rows)) if row not in (a, b, c)]
     best = max(allowed, key=lambda row: float(cosines[row]))
     return np.array(best), cosines[best].numpy()
-
-
-ANALOGY = described("02.analogy", _analogy_cases, _analogy, frame="numpy", forbids=COSINES)

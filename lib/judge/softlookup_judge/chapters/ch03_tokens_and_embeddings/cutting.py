@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import groupby, pairwise
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng
 from softlookup_judge.data.published import described
 
@@ -25,7 +26,7 @@ def _text(rng: Rng, words: int) -> str:
 
 def _words_cases(rng: Rng) -> list[Case]:
     def case(label: str, text: str) -> Case:
-        return Case(label, (text,), frame="text")
+        return Case(label, (text,))
 
     return [
         case("a sentence with a comma and a full stop", "The cat, it seems, sat."),
@@ -44,6 +45,7 @@ def _words_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("03.words", _words_cases, frame="text")
 def _split(text: str) -> list[str]:
     def class_of(character: str) -> str:
         return "word" if character.isalnum() else "gap" if character.isspace() else "mark"
@@ -51,8 +53,6 @@ def _split(text: str) -> list[str]:
     runs = [(name, "".join(run)) for name, run in groupby(text, key=class_of)]
     return [token for name, run in runs if name != "gap" for token in ([run] if name == "word" else run)]
 
-
-WORDS = described("03.words", _words_cases, _split, frame="text")
 
 SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
 
@@ -69,14 +69,20 @@ def _vocabulary_cases(rng: Rng, min_count: int) -> list[Case]:
     few = dict(zip(pool[14:18], (0, 5, 5, 1), strict=True))
     tied = dict.fromkeys(["the", "The", "été", "a", "tea"], 5)  # neither as the alphabet goes, nor backwards
     return [
-        Case("two tokens each that occur once to seven times", (_tokens(rng, by_count),), frame="text"),
-        Case("four tokens", (_tokens(rng, few),), frame="text"),
-        Case("five tokens that occur equally often", (_tokens(rng, tied),), frame="text"),
-        Case("tokens of which none occurs twice", (sorted(pool[:5], reverse=True),), frame="text"),
-        Case("no tokens at all", ([],), frame="text"),
+        Case("two tokens each that occur once to seven times", (_tokens(rng, by_count),)),
+        Case("four tokens", (_tokens(rng, few),)),
+        Case("five tokens that occur equally often", (_tokens(rng, tied),)),
+        Case("tokens of which none occurs twice", (sorted(pool[:5], reverse=True),)),
+        Case("no tokens at all", ([],)),
     ]
 
 
+@graded(
+    "03.vocabulary",
+    _vocabulary_cases,
+    frame="text",
+    variants=({"min_count": 2}, {"min_count": 3}, {"min_count": 4}, {"min_count": 5}),
+)
 def _vocabulary(tokens: list[str], min_count: int) -> dict[str, int]:
     by_id = dict(enumerate(SPECIALS))
     remaining = sorted(set(tokens))
@@ -90,15 +96,6 @@ def _vocabulary(tokens: list[str], min_count: int) -> dict[str, int]:
     return {token: token_id for token_id, token in by_id.items()}
 
 
-VOCABULARY = described(
-    "03.vocabulary",
-    _vocabulary_cases,
-    _vocabulary,
-    frame="text",
-    variants=({"min_count": 2}, {"min_count": 3}, {"min_count": 4}, {"min_count": 5}),
-)
-
-
 def _ids_cases(rng: Rng) -> list[Case]:
     words = [POOL[i] for i in rng.permutation(len(POOL))]
     usual = {token: token_id for token_id, token in enumerate([*SPECIALS, *words[:8]])}
@@ -106,20 +103,18 @@ def _ids_cases(rng: Rng) -> list[Case]:
     first = {token: token_id for token_id, token in enumerate([*words[:8], *SPECIALS])}
     other = {token: 3 + 2 * token_id for token_id, token in enumerate(moved)}
     return [
-        Case("three tokens that are known", (words[:3], usual), frame="text"),
-        Case("tokens of which two are unknown", ([words[4], "qrx", words[0], words[0], "zzyx"], usual), frame="text"),
-        Case("special tokens at other places", ([words[4], "qrx", words[1]], other), frame="text"),
-        Case("a token whose id is 0", (words[:2], first), frame="text"),
-        Case("no tokens at all", ([], usual), frame="text"),
-        Case("unknown tokens alone", (["qrx", "Qrx"], other), frame="text"),
+        Case("three tokens that are known", (words[:3], usual)),
+        Case("tokens of which two are unknown", ([words[4], "qrx", words[0], words[0], "zzyx"], usual)),
+        Case("special tokens at other places", ([words[4], "qrx", words[1]], other)),
+        Case("a token whose id is 0", (words[:2], first)),
+        Case("no tokens at all", ([], usual)),
+        Case("unknown tokens alone", (["qrx", "Qrx"], other)),
     ]
 
 
+@graded("03.ids", _ids_cases, frame="text")
 def _ids(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
     return [vocabulary[t if t in vocabulary else "<unk>"] for t in ["<s>", *tokens, "</s>"]]
-
-
-IDS = described("03.ids", _ids_cases, _ids, frame="text")
 
 
 Pair = tuple[str, str]
@@ -140,21 +135,19 @@ def drawn_words(rng: Rng, how_many: int, letters: str = "abcd", longest: int = 6
 def _counts_cases(rng: Rng) -> list[Case]:
     letters = [(list(word), times) for word, times in drawn_words(rng, 6)]
     return [
-        Case("two words", ([(["a", "n", "n", "a"], 3), (["a", "n"], 2)],), frame="text"),
-        Case("a symbol that stands three times in a row", ([(["a", "a", "a"], 4), (["b", "a"], 1)],), frame="text"),
-        Case("symbols of several letters", ([(["an", "an", "as"], 2), (["as", "an", "a"], 5)],), frame="text"),
-        Case("a pair and its mirror image", ([(["x", "y", "x"], 3), (["y", "x", "y", "x"], 1)],), frame="text"),
-        Case("a word of one symbol", ([(["a"], 7), (["a", "b"], 2)],), frame="text"),
-        Case("no words at all", ([],), frame="text"),
-        Case("six drawn words", (letters,), frame="text"),
+        Case("two words", ([(["a", "n", "n", "a"], 3), (["a", "n"], 2)],)),
+        Case("a symbol that stands three times in a row", ([(["a", "a", "a"], 4), (["b", "a"], 1)],)),
+        Case("symbols of several letters", ([(["an", "an", "as"], 2), (["as", "an", "a"], 5)],)),
+        Case("a pair and its mirror image", ([(["x", "y", "x"], 3), (["y", "x", "y", "x"], 1)],)),
+        Case("a word of one symbol", ([(["a"], 7), (["a", "b"], 2)],)),
+        Case("no words at all", ([],)),
+        Case("six drawn words", (letters,)),
     ]
 
 
+@graded("03.pair-counts", _counts_cases, frame="text")
 def _counts(words: Words) -> dict[Pair, int]:
     return dict(Counter(pair for symbols, times in words for pair in pairwise(symbols) for _ in range(times)))
-
-
-PAIR_COUNTS = described("03.pair-counts", _counts_cases, _counts, frame="text")
 
 
 def _merge_cases(rng: Rng) -> list[Case]:
@@ -162,7 +155,7 @@ def _merge_cases(rng: Rng) -> list[Case]:
     pair = (row[3], row[4])
 
     def case(label: str, symbols: list[str], joined: Pair) -> Case:
-        return Case(label, (symbols, joined), frame="text")
+        return Case(label, (symbols, joined))
 
     return [
         case("a pair that stands there twice", list("banana"), ("a", "n")),
@@ -180,6 +173,7 @@ def _merge_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("03.merge", _merge_cases, frame="text")
 def _merge(symbols: list[str], pair: Pair) -> list[str]:
     row: list[str] = []
     free = False  # whether the last symbol of the row may still become the left half of a pair
@@ -193,12 +187,9 @@ def _merge(symbols: list[str], pair: Pair) -> list[str]:
     return row
 
 
-MERGE = described("03.merge", _merge_cases, _merge, frame="text")
-
-
 def _bpe_cases(rng: Rng, min_count: int) -> list[Case]:
     def case(label: str, words: list[tuple[str, int]], n_merges: int) -> Case:
-        return Case(label, (words, n_merges), frame="text")
+        return Case(label, (words, n_merges))
 
     rare = [("ux", 1), ("vy", 2), ("wz", 3), ("qp", 4), ("kl", 5), ("ij", 6)]
     return [
@@ -262,7 +253,7 @@ def _encode_cases(rng: Rng) -> list[Case]:
     news = [word for word, _ in drawn_words(rng, 3, "abcz", 9)]
 
     def case(label: str, word: str, merges: list[Pair]) -> Case:
-        return Case(label, (word, merges), frame="text")
+        return Case(label, (word, merges))
 
     return [
         case("two merges that want the same letter", "abc", [("b", "c"), ("a", "b")]),
@@ -280,6 +271,7 @@ def _encode_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("03.encode", _encode_cases, frame="text")
 def _encode(word: str, merges: list[Pair]) -> list[str]:
     # Always the pair that was learned first, one place at a time: no later merge makes room for an earlier one.
     row = list(word)
@@ -287,6 +279,3 @@ def _encode(word: str, merges: list[Pair]) -> list[str]:
         _, position = min(candidates)
         row[position : position + 2] = [row[position] + row[position + 1]]
     return row
-
-
-ENCODE = described("03.encode", _encode_cases, _encode, frame="text")

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import DTYPE, backward
+from softlookup_judge.chapters.cases import DTYPE, backward, graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def drawn_ids(rng: Rng, vocab_size: int, *shape: int) -> np.ndarray:
@@ -36,18 +35,15 @@ def _one_hot_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _one_hot(ids: Any, table: Any) -> Any:
-    hot = torch.nn.functional.one_hot(ids, len(table)).to(table.dtype)
-    return hot, torch.nn.functional.embedding(ids, table)
-
-
-ONE_HOT = described(
+@graded(
     "03.one-hot",
     _one_hot_cases,
-    _one_hot,
     parts={"core": 0.75, "dtype": 0.25},
     forbids=("torch.nn.functional.one_hot", "softlookup.reference", "softlookup.model"),
 )
+def _one_hot(ids: Any, table: Any) -> Any:
+    hot = torch.nn.functional.one_hot(ids, len(table)).to(table.dtype)
+    return hot, torch.nn.functional.embedding(ids, table)
 
 
 def _gradient_cases(rng: Rng) -> list[Case]:
@@ -58,7 +54,7 @@ def _gradient_cases(rng: Rng) -> list[Case]:
         elif ids.size > 3:
             ids.flat[1] = ids.flat[0]
             ids.flat[2] = 0
-        return Case(label, (ids, doubles(rng, *shape, d), v), frame="numpy")
+        return Case(label, (ids, doubles(rng, *shape, d), v))
 
     return [
         case("five tokens, one of them twice or more", 7, 3, 5),
@@ -70,12 +66,10 @@ def _gradient_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("03.table-gradient", _gradient_cases, frame="numpy")
 def _table_gradient(ids: np.ndarray, d_rows: np.ndarray, vocab_size: int) -> np.ndarray:
     hot = np.eye(vocab_size)[ids.ravel()]
     return np.einsum("nv,nd->vd", hot, d_rows.reshape(ids.size, -1))
-
-
-TABLE_GRADIENT = described("03.table-gradient", _gradient_cases, _table_gradient, frame="numpy")
 
 
 def _embed_cases(rng: Rng, pad: int) -> list[Case]:
@@ -104,19 +98,16 @@ def _embed_cases(rng: Rng, pad: int) -> list[Case]:
     ]
 
 
-def _embed(ids: Any, table: Any, pad: int) -> Any:
-    hot = torch.nn.functional.one_hot(ids, len(table)).to(table.dtype)
-    return (hot * (torch.arange(len(table)) != pad)) @ table * table.shape[1] ** 0.5
-
-
-EMBED = described(
+@graded(
     "03.embed",
     _embed_cases,
-    _embed,
     parts={"core": 0.5, "pad": 0.25, "gradient": 0.25},
     variants=({"pad": 0}, {"pad": 1}, {"pad": 2}, {"pad": 3}),
     forbids=("softlookup.reference", "softlookup.model"),
 )
+def _embed(ids: Any, table: Any, pad: int) -> Any:
+    hot = torch.nn.functional.one_hot(ids, len(table)).to(table.dtype)
+    return (hot * (torch.arange(len(table)) != pad)) @ table * table.shape[1] ** 0.5
 
 
 def _tied_cases(rng: Rng) -> list[Case]:
@@ -132,23 +123,19 @@ def _tied_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _tied(x: Any, table: Any) -> Any:
-    return torch.einsum("...d,vd->...v", x, table)
-
-
-TIED_LOGITS = described(
+@graded(
     "03.tied-logits",
     _tied_cases,
-    _tied,
     parts={"core": 0.5, "gradient": 0.5},
     forbids=("softlookup.reference", "softlookup.model"),
 )
+def _tied(x: Any, table: Any) -> Any:
+    return torch.einsum("...d,vd->...v", x, table)
 
 
 def _pad_cases(rng: Rng) -> list[Case]:
     def case(label: str, lengths: tuple[int, ...], pad_id: int) -> Case:
         rows = [[int(i) for i in rng.integers(10, 99, size=n)] for n in lengths]
-        # The frame of tensors, where ids are whole numbers.
         return Case(label, (rows, pad_id))
 
     # Never two rows: one result of two rows would be taken for two results.
@@ -166,10 +153,8 @@ def _pad_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("03.pad", _pad_cases, frame="plain", asks_in="torch")  # ids are whole numbers in the frame of tensors
 def _pad(sequences: list[list[int]], pad_id: int) -> Any:
     longest = max(map(len, sequences))
     ids = np.array([[*row, *[pad_id] * (longest - len(row))] for row in sequences])
     return ids, np.arange(longest) < np.array([len(row) for row in sequences])[:, None]
-
-
-PAD = described("03.pad", _pad_cases, _pad, frame="plain")

@@ -6,11 +6,10 @@ import numpy as np
 
 from softlookup_inside.asking.case import Case
 from softlookup_judge.chapters import draws
-from softlookup_judge.chapters.cases import LARGE, variants_by
+from softlookup_judge.chapters.cases import LARGE, graded, variants_by
 from softlookup_judge.chapters.draws import Rng, doubles, large_logits, normal, softmax
 from softlookup_judge.chapters.forbidden import ATTENTIONS, AUTOGRAD
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _project_cases(rng: Rng) -> list[Case]:
@@ -25,12 +24,10 @@ def _project_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("04.project", _project_cases)
 def _project(x: Any, w_q: Any, w_k: Any, w_v: Any) -> Any:
     linear = torch.nn.functional.linear
     return linear(x, w_q.mT), linear(x, w_k.mT), linear(x, w_v.mT)
-
-
-PROJECT = described("04.project", _project_cases, _project)
 
 
 def _scores_cases(rng: Rng) -> list[Case]:
@@ -43,11 +40,9 @@ def _scores_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("04.scores", _scores_cases)
 def _scores(q: Any, k: Any) -> Any:
     return torch.einsum("...th,...sh->...ts", q, k)
-
-
-SCORES = described("04.scores", _scores_cases, _scores)
 
 
 def _scale_cases(rng: Rng, tau: float) -> list[Case]:
@@ -58,13 +53,9 @@ def _scale_cases(rng: Rng, tau: float) -> list[Case]:
     ]
 
 
+@graded("04.scale", _scale_cases, variants=variants_by(tau=(1.0, 2.0, 0.5, 4.0, 0.25, 3.0, 0.75, 1.5, 5.0)))
 def _scale(scores: Any, head_width: int, tau: float) -> Any:
     return scores * (head_width**-0.5 / tau)
-
-
-SCALE = described(
-    "04.scale", _scale_cases, _scale, variants=variants_by(tau=(1.0, 2.0, 0.5, 4.0, 0.25, 3.0, 0.75, 1.5, 5.0))
-)
 
 
 def _mix_cases(rng: Rng) -> list[Case]:
@@ -83,11 +74,9 @@ def _mix_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("04.mix", _mix_cases)
 def _mix(weights: Any, v: Any) -> Any:
     return torch.einsum("...ts,...sh->...th", weights, v)
-
-
-MIX = described("04.mix", _mix_cases, _mix)
 
 
 EXAMPLE_TWO = np.array([[1.0, 0.5, 0.2], [0.8, 1.2, 0.3], [0.6, 0.9, 1.1], [1.1, 0.4, 0.7], [0.9, 0.7, 0.8]])
@@ -95,21 +84,18 @@ EXAMPLE_TWO = np.array([[1.0, 0.5, 0.2], [0.8, 1.2, 0.3], [0.6, 0.9, 1.1], [1.1,
 
 
 def _by_hand_cases(rng: Rng, token: int, ordinal: str) -> list[Case]:
-    return [Case("the five rows of X", (), frame="plain", tolerance=0.0051, absolute=True)]
+    return [Case("the five rows of X", (), tolerance=0.0051, absolute=True)]
 
 
-def _by_hand(token: int, ordinal: str) -> np.ndarray:
-    return np.einsum("d,sd->s", EXAMPLE_TWO[token], EXAMPLE_TWO) * 3**-0.5
-
-
-BY_HAND = described(
+@graded(
     "04.by-hand",
     _by_hand_cases,
-    _by_hand,
     frame="plain",
     reveals=False,
     variants=tuple({"token": i, "ordinal": str(i + 1)} for i in range(5)),
 )
+def _by_hand(token: int, ordinal: str) -> np.ndarray:
+    return np.einsum("d,sd->s", EXAMPLE_TWO[token], EXAMPLE_TWO) * 3**-0.5
 
 
 def _column_cases(rng: Rng) -> list[Case]:
@@ -129,11 +115,9 @@ def _column_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("04.column", _column_cases, parts={"core": 0.9, "large": 0.1}, forbids=ATTENTIONS)
 def _column(q: Any, k: Any, v: Any) -> Any:
     return torch.nn.functional.scaled_dot_product_attention(q[None], k, v)[0]
-
-
-COLUMN = described("04.column", _column_cases, _column, parts={"core": 0.9, "large": 0.1}, forbids=ATTENTIONS)
 
 
 def _spread_cases(rng: Rng) -> list[Case]:
@@ -142,37 +126,32 @@ def _spread_cases(rng: Rng) -> list[Case]:
         Case(
             f"H = {h}",
             (h, float(np.round(rng.uniform(0.3, 3), 3)), float(np.round(rng.uniform(0.3, 3), 3))),
-            frame="plain",
             tolerance=1e-6,
         )
         for h in widths
     ]
 
 
+@graded("04.spread", _spread_cases, frame="plain")
 def _spread(head_width: int, sigma_q: float, sigma_k: float) -> float:
     return float(np.linalg.norm(np.full(head_width, sigma_q * sigma_k)))
-
-
-SPREAD = described("04.spread", _spread_cases, _spread, frame="plain")
 
 
 def _cost_cases(rng: Rng) -> list[Case]:
     sizes = ((1, 5, 5, 4), (1, 1000, 1000, 2), (8, 128, 77, 2), (3, 1, 4096, 1))
     random_sizes = tuple(int(n) for n in rng.integers(2, 50, size=3))
-    return [Case(f"(batch, T, S, bytes) = {args}", args, frame="plain") for args in (*sizes, (*random_sizes, 8))]
+    return [Case(f"(batch, T, S, bytes) = {args}", args) for args in (*sizes, (*random_sizes, 8))]
 
 
+@graded("04.cost", _cost_cases, frame="plain")
 def _cost(batch: int, n_queries: int, n_keys: int, bytes_per_number: int) -> int:
     return int(np.prod([batch, n_queries, n_keys, bytes_per_number]))
-
-
-COST = described("04.cost", _cost_cases, _cost, frame="plain")
 
 
 def _soft_cases(rng: Rng) -> list[Case]:
     def case(label: str, *shape: int) -> Case:
         a = softmax(doubles(rng, *shape))
-        return Case(label, (a, doubles(rng, *shape)), frame="numpy", tolerance=1e-6)
+        return Case(label, (a, doubles(rng, *shape)), tolerance=1e-6)
 
     return [
         case("three rows of five", 3, 5),
@@ -184,6 +163,7 @@ def _soft_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("04.softmax-backward", _soft_cases, frame="numpy", forbids=AUTOGRAD)
 def _autograd_softmax(a: np.ndarray, da: np.ndarray) -> np.ndarray:
     """Torch's own derivative: log a are scores that give these weights."""
     scores = torch.from_numpy(np.log(a)).requires_grad_(True)
@@ -192,13 +172,10 @@ def _autograd_softmax(a: np.ndarray, da: np.ndarray) -> np.ndarray:
     return scores.grad.numpy()
 
 
-SOFTMAX_BACKWARD = described("04.softmax-backward", _soft_cases, _autograd_softmax, frame="numpy", forbids=AUTOGRAD)
-
-
 def _backward_cases(rng: Rng) -> list[Case]:
     def case(label: str, t: int, s: int, h: int, hv: int) -> Case:
         qkv = draws.qkv(rng, (), t, s, h, hv, dtype="float64")
-        return Case(label, (*qkv, doubles(rng, t, hv)), frame="numpy", tolerance=1e-6)
+        return Case(label, (*qkv, doubles(rng, t, hv)), tolerance=1e-6)
 
     big = tuple(a.astype("float64") for a in draws.large_logits(rng, 3, 4))
     outside = (doubles(rng, 4, 2), doubles(rng, 3, 2))
@@ -206,21 +183,12 @@ def _backward_cases(rng: Rng) -> list[Case]:
         case("three queries, five keys, H = 4", 3, 5, 4, 2),
         case("four tokens of width four", 4, 4, 4, 4),
         case("one query", 1, 3, 2, 5),
-        Case("scores in the thousands", (*big, *outside), frame="numpy", part="large", tolerance=1e-6),
+        Case("scores in the thousands", (*big, *outside), part="large", tolerance=1e-6),
     ]
 
 
+@graded("04.backward", _backward_cases, frame="numpy", forbids=AUTOGRAD, parts={"core": 0.9, "large": 0.1})
 def _autograd_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndarray) -> tuple[np.ndarray, ...]:
     leaves: list[Any] = [torch.from_numpy(a).requires_grad_(True) for a in (q, k, v)]
     torch.nn.functional.scaled_dot_product_attention(*leaves).backward(torch.from_numpy(dz))
     return tuple(leaf.grad.numpy() for leaf in leaves)
-
-
-BACKWARD = described(
-    "04.backward",
-    _backward_cases,
-    _autograd_attention,
-    frame="numpy",
-    forbids=AUTOGRAD,
-    parts={"core": 0.9, "large": 0.1},
-)

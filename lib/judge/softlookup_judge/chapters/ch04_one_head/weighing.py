@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import LARGE
+from softlookup_judge.chapters.cases import LARGE, graded
 from softlookup_judge.chapters.ch04_one_head.whole import attention_cases
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.forbidden import ATTENTIONS, SOFTMAXES
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 from softlookup_judge.data.words import masked_cells_are_zero, rows_sum_to_one
 
 
@@ -39,34 +38,24 @@ def _softmax_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded(
+    "04.softmax", _softmax_cases, parts={"core": 0.7, "large": 0.3}, properties=(rows_sum_to_one,), forbids=SOFTMAXES
+)
 def _softmax(x: Any) -> Any:
     # A row of -inf alone is asked of nobody here; where this stands in for a student's own, it gives zeros.
     return torch.nan_to_num(torch.softmax(x, dim=-1), nan=0.0)
 
 
-SOFTMAX = described(
-    "04.softmax",
-    _softmax_cases,
-    _softmax,
-    parts={"core": 0.7, "large": 0.3},
-    properties=(rows_sum_to_one,),
-    forbids=SOFTMAXES,
+@graded(
+    "04.weights",
+    lambda rng: attention_cases(rng, 2),
+    parts={"core": 0.5, "mask": 0.25, "blind": 0.125, "large": 0.125},
+    properties=(rows_sum_to_one, masked_cells_are_zero),
+    forbids=ATTENTIONS,
 )
-
-
 def _weights(q: Any, k: Any, mask: Any = None) -> Any:
     scores = torch.einsum("...th,...sh->...ts", q, k) * q.shape[-1] ** -0.5
     if mask is not None:
         scores = torch.where(mask, scores, -torch.inf)
     # A row of -inf alone is NaN here; such a query looks at nothing.
     return torch.nan_to_num(torch.nn.functional.softmax(scores, dim=-1), nan=0.0)
-
-
-WEIGHTS = described(
-    "04.weights",
-    lambda rng: attention_cases(rng, 2),
-    _weights,
-    parts={"core": 0.5, "mask": 0.25, "blind": 0.125, "large": 0.125},
-    properties=(rows_sum_to_one, masked_cells_are_zero),
-    forbids=ATTENTIONS,
-)

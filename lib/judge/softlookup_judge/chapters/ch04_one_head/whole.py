@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup_inside.asking.case import Arrays, Case
 from softlookup_judge.chapters import draws
-from softlookup_judge.chapters.cases import DTYPE, LARGE, backward
+from softlookup_judge.chapters.cases import DTYPE, LARGE, backward, graded
 from softlookup_judge.chapters.draws import (
     FAR_BELOW,
     LARGE_TOLERANCE,
@@ -123,11 +123,6 @@ ATTENTION = described(
 )
 
 
-def _head(x: Any, w_q: Any, w_k: Any, w_v: Any, mask: Any = None) -> Any:
-    q, k, v = (torch.nn.functional.linear(x, w.mT) for w in (w_q, w_k, w_v))
-    return attended(q, k, v, mask)
-
-
 def _head_cases(rng: Rng) -> list[Case]:
     def args(lead: tuple[int, ...], t: int, d: int, h: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
         return (normal(rng, *lead, t, d, dtype=dtype), *(normal(rng, d, h, dtype=dtype) for _ in range(3)))
@@ -198,11 +193,13 @@ def _large_head(args: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     return x.astype("float32"), w_q.astype("float32"), w_k.astype("float32"), w_v
 
 
-HEAD = described(
+@graded(
     "04.head",
     _head_cases,
-    _head,
     parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.05, "large": 0.05},
     properties=(no_nan_sent_back,),
     forbids=ATTENTIONS,
 )
+def _head(x: Any, w_q: Any, w_k: Any, w_v: Any, mask: Any = None) -> Any:
+    q, k, v = (torch.nn.functional.linear(x, w.mT) for w in (w_q, w_k, w_v))
+    return attended(q, k, v, mask)

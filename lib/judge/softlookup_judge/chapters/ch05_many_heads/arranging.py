@@ -3,6 +3,7 @@
 from typing import Any
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, normal
 from softlookup_judge.chapters.oracles import from_heads, projected, torch
 from softlookup_judge.data.published import described
@@ -22,11 +23,10 @@ def _split_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _split(x: Any, n_heads: int) -> Any:
+@graded("05.split", _split_cases, parts=AXES)
+def split(x: Any, n_heads: int) -> Any:
+    """Torch's own, and a stack."""
     return torch.stack(torch.tensor_split(x, n_heads, dim=-1), dim=-3)
-
-
-SPLIT = described("05.split", _split_cases, _split, parts=AXES)
 
 
 def _merge_cases(rng: Rng) -> list[Case]:
@@ -39,11 +39,10 @@ def _merge_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _merge(z: Any) -> Any:
+@graded("05.merge", _merge_cases, parts=AXES)
+def merge(z: Any) -> Any:
+    """The heads side by side."""
     return torch.cat(z.unbind(dim=-3), dim=-1)
-
-
-MERGE = described("05.merge", _merge_cases, _merge, parts=AXES)
 
 
 def _project_cases(rng: Rng) -> list[Case]:
@@ -75,11 +74,6 @@ def _packed_cases(rng: Rng, order: tuple[int, ...], wording: str) -> list[Case]:
     ]
 
 
-def _packed(x: Any, w_qkv: Any, n_heads: int, order: tuple[int, ...], wording: str) -> Any:
-    wide = w_qkv.shape[1] // 3
-    return tuple(projected(x, w_qkv[:, i * wide : (i + 1) * wide], n_heads) for i in order)
-
-
 WORDS = ("query", "key", "value")
 ORDERS = ((0, 1, 2), (2, 1, 0), (2, 0, 1))
 """For each variant: where the blocks of the queries, the keys and the values stand. None is the public one with two
@@ -90,13 +84,15 @@ def _named(order: tuple[int, ...]) -> str:
     return ", ".join(sorted(WORDS, key=lambda name: order[WORDS.index(name)]))
 
 
-PACKED = described(
+@graded(
     "05.packed",
     _packed_cases,
-    _packed,
     parts=AXES,
     variants=tuple({"order": order, "wording": _named(order)} for order in ORDERS),
 )
+def _packed(x: Any, w_qkv: Any, n_heads: int, order: tuple[int, ...], wording: str) -> Any:
+    wide = w_qkv.shape[1] // 3
+    return tuple(projected(x, w_qkv[:, i * wide : (i + 1) * wide], n_heads) for i in order)
 
 
 def _blend_cases(rng: Rng) -> list[Case]:
@@ -117,12 +113,10 @@ def _blend_cases(rng: Rng) -> list[Case]:
 OUTPUT = described("05.output", _blend_cases, from_heads, parts=AXES)
 
 
+@graded("05.shares", _blend_cases, parts=AXES)
 def _shares(z: Any, w_o: Any) -> Any:
     width = z.shape[-1]
     return torch.stack(
         [torch.nn.functional.linear(z[..., i, :, :], w_o[i * width : (i + 1) * width].mT) for i in range(z.shape[-3])],
         dim=-3,
     )
-
-
-SHARES = described("05.shares", _blend_cases, _shares, parts=AXES)

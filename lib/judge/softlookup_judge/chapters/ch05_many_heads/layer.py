@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup_inside.asking.case import CORE, Case
 from softlookup_judge.chapters import draws
-from softlookup_judge.chapters.cases import DTYPE, LARGE, backward
+from softlookup_judge.chapters.cases import DTYPE, LARGE, backward, graded
 from softlookup_judge.chapters.ch04_one_head.whole import no_nan_sent_back
 from softlookup_judge.chapters.ch05_many_heads.arranging import AXES
 from softlookup_judge.chapters.draws import Rng, doubles, normal
@@ -93,12 +93,10 @@ def _grouped_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("05.grouped", _grouped_cases, parts=AXES)
 def _grouped(k: Any, n_heads: int) -> Any:
     owner = torch.arange(n_heads) * k.shape[-3] // n_heads
     return k.index_select(-3, owner)
-
-
-GROUPED = described("05.grouped", _grouped_cases, _grouped, parts=AXES)
 
 
 def _dropout_cases(rng: Rng) -> list[Case]:
@@ -126,20 +124,17 @@ def _dropout_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded(
+    "05.dropout",
+    _dropout_cases,
+    parts={CORE: 0.7, "axes": 0.2, "boundary": 0.1},
+    forbids=("torch.nn.functional.dropout", "torch.nn.Dropout", "torch.dropout"),
+)
 def _dropout(a: Any, v: Any, u: Any, p: float, training: bool) -> Any:
     if not training:
         return torch.einsum("...ts,...sh->...th", a, v)
     factor = torch.where(u < p, 0.0, 1.0 / (1.0 - p))
     return torch.einsum("...ts,...ts,...sh->...th", factor, a, v)
-
-
-DROPOUT = described(
-    "05.dropout",
-    _dropout_cases,
-    _dropout,
-    parts={CORE: 0.7, "axes": 0.2, "boundary": 0.1},
-    forbids=("torch.nn.functional.dropout", "torch.nn.Dropout", "torch.dropout"),
-)
 
 
 WEIGHTS = ("w_q", "w_k", "w_v", "w_o")
@@ -197,6 +192,13 @@ def _layer_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded(
+    "05.multi-head",
+    _layer_cases,
+    called_with=("x", "mask"),
+    parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.1},
+    forbids=ATTENTIONS,
+)
 def _layer(
     d_model: int,
     n_heads: int,
@@ -212,13 +214,3 @@ def _layer(
     """All heads at once, each key-value head repeated for its group."""
     k, v = (projected(x, w, n_kv_heads).repeat_interleave(n_heads // n_kv_heads, dim=1) for w in (w_k, w_v))
     return from_heads(heads_oracle(projected(x, w_q, n_heads), k, v, mask), w_o)
-
-
-MULTI_HEAD = described(
-    "05.multi-head",
-    _layer_cases,
-    _layer,
-    called_with=("x", "mask"),
-    parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.1},
-    forbids=ATTENTIONS,
-)

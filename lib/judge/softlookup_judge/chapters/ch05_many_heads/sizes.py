@@ -3,29 +3,14 @@
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import sized
+from softlookup_judge.chapters.cases import graded, sized
 from softlookup_judge.chapters.draws import Rng
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _shapes_cases(rng: Rng) -> list[Case]:
     random_sizes = tuple(int(n) for n in rng.choice(np.arange(5, 40), size=4, replace=False))
     return sized("T, D, N, H", (2, 4, 5, 3), (8, 4, 2, 2), (10, 512, 8, 64), (7, 3, 1, 5), random_sizes)
-
-
-def _shapes(n_tokens: int, d_model: int, n_heads: int, head_width: int) -> np.ndarray:
-    """The shapes that numpy's own products have."""
-    x, w, w_o = (
-        np.zeros((n_tokens, d_model)),
-        np.zeros((d_model, head_width)),
-        np.zeros((n_heads * head_width, d_model)),
-    )
-    q = x @ w
-    a = q @ q.T
-    z = a @ q
-    together = np.concatenate([z] * n_heads, axis=1)
-    return np.array([array.shape for array in (w, w_o, x, q, a, z, together, together @ w_o)])
 
 
 ROWS = (
@@ -46,7 +31,20 @@ CELLS = {
     for column, what in enumerate(("rows", "columns"))
 }
 
-SHAPES = described("05.shapes", _shapes_cases, _shapes, frame="plain", cells=CELLS)
+
+@graded("05.shapes", _shapes_cases, frame="plain", cells=CELLS)
+def _shapes(n_tokens: int, d_model: int, n_heads: int, head_width: int) -> np.ndarray:
+    """The shapes that numpy's own products have."""
+    x, w, w_o = (
+        np.zeros((n_tokens, d_model)),
+        np.zeros((d_model, head_width)),
+        np.zeros((n_heads * head_width, d_model)),
+    )
+    q = x @ w
+    a = q @ q.T
+    z = a @ q
+    together = np.concatenate([z] * n_heads, axis=1)
+    return np.array([array.shape for array in (w, w_o, x, q, a, z, together, together @ w_o)])
 
 
 def _cache_cases(rng: Rng) -> list[Case]:
@@ -60,13 +58,11 @@ def _cache_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("05.cache", _cache_cases, frame="plain")
 def _cache(
     batch: int, n_keys: int, n_layers: int, n_heads: int, n_kv_heads: int, head_width: int, bytes_per_number: int
 ) -> int:
     return int(np.prod([2, batch, n_layers, n_kv_heads, n_keys, head_width, bytes_per_number], dtype=np.int64))
-
-
-CACHE = described("05.cache", _cache_cases, _cache, frame="plain")
 
 
 def _init_cases(rng: Rng, numerator: float, asked: str) -> list[Case]:
@@ -83,24 +79,22 @@ def _init_cases(rng: Rng, numerator: float, asked: str) -> list[Case]:
     )
 
 
-def _init(d_model: int, n_heads: int, head_width: int, numerator: float, asked: str) -> float:
-    """Variance 1 over the mean of both fans; a uniform number of limit a has variance a*a/3, a normal one its own."""
-    variance = 1 / np.mean([d_model, n_heads * head_width])
-    return float(np.sqrt(variance * (numerator / 2)))
-
-
 LIMIT_NUMERATOR = 6.0
 
-INIT = described(
+
+@graded(
     "05.init",
     _init_cases,
-    _init,
     frame="plain",
     variants=(
         {"numerator": LIMIT_NUMERATOR, "asked": "the limit $a$ of a uniform distribution between $-a$ and $a$"},
         {"numerator": 2.0, "asked": "the standard deviation of a normal distribution"},
     ),
 )
+def _init(d_model: int, n_heads: int, head_width: int, numerator: float, asked: str) -> float:
+    """Variance 1 over the mean of both fans; a uniform number of limit a has variance a*a/3, a normal one its own."""
+    variance = 1 / np.mean([d_model, n_heads * head_width])
+    return float(np.sqrt(variance * (numerator / 2)))
 
 
 def _parameter_cases(rng: Rng) -> list[Case]:
@@ -115,6 +109,7 @@ def _parameter_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("05.parameters", _parameter_cases, frame="plain")
 def _parameters(d_model: int, n_heads: int, n_kv_heads: int, head_width: int, bias: bool) -> int:
     """Counted matrix by matrix, as torch's Linear would hold them, on the device that holds no numbers."""
     wide, narrow = n_heads * head_width, n_kv_heads * head_width
@@ -123,27 +118,19 @@ def _parameters(d_model: int, n_heads: int, n_kv_heads: int, head_width: int, bi
     return sum(p.numel() for layer in layers for p in layer.parameters())
 
 
-PARAMETERS = described("05.parameters", _parameter_cases, _parameters, frame="plain")
-
-
 def _cost_cases(rng: Rng) -> list[Case]:
+    b, t, d, h = (int(rng.integers(*ends)) for ends in ((2, 9), (11, 40), (41, 80), (12, 30)))
     return sized(
         "B, T, D, N, K, H",
         (1, 2, 4, 5, 5, 3),
         (1, 100, 512, 8, 8, 64),
         (3, 7, 10, 4, 2, 5),
         (2, 64, 96, 6, 1, 8),
-        (
-            int(rng.integers(2, 9)),
-            int(rng.integers(11, 40)),
-            int(rng.integers(41, 80)),
-            6,
-            3,
-            int(rng.integers(12, 30)),
-        ),
+        (b, t, d, 6, 3, h),
     )
 
 
+@graded("05.cost", _cost_cases, frame="plain")
 def _cost(
     batch: int, n_tokens: int, d_model: int, n_heads: int, n_kv_heads: int, head_width: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -160,6 +147,3 @@ def _cost(
         np.array(counted(*into, ((rows, wide), (wide, d_model)))),
         np.array(counted((heads, (heads[0], head_width, n_tokens)), (maps, heads))),
     )
-
-
-COST = described("05.cost", _cost_cases, _cost, frame="plain")

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import DTYPE, backward
+from softlookup_judge.chapters.cases import DTYPE, backward, graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 ROUNDED = 5e-5
 """What float32 leaves of a sine whose angle is some tens of radians."""
@@ -32,6 +31,7 @@ def _angle_cases(rng: Rng) -> list[Case]:
     return [Case(label, (where.astype("int64"), width, base), tolerance=1e-5) for label, where, width, base in cases]
 
 
+@graded("06.angles", _angle_cases)
 def _angles(positions: Any, width: int, base: float) -> Any:
     """Each speed is the one before, times one and the same factor."""
     factor = torch.tensor(base, dtype=torch.float64).pow(-2.0 / width)
@@ -39,42 +39,23 @@ def _angles(positions: Any, width: int, base: float) -> Any:
     return torch.outer(positions.double(), speeds)
 
 
-ANGLES = described("06.angles", _angle_cases, _angles)
-
-
 def _table_cases(rng: Rng) -> list[Case]:
     def case(length: int, width: int, part: str = "core") -> Case:
         return Case(f"{length} positions, D = {width}", (length, width), part=part, tolerance=ROUNDED)
 
-    return [
-        case(8, 4),
-        case(5, 6),
-        case(8, 8),
-        case(int(rng.integers(10, 25)), 16),
-        case(1, 8),
-        case(3, 128),
-        case(6, 5, "odd"),
-        case(7, 7, "odd"),
-        case(4, 9, "odd"),
-        case(3, 1, "odd"),
-    ]
+    even = ((8, 4), (5, 6), (8, 8), (int(rng.integers(10, 25)), 16), (1, 8), (3, 128))
+    return [*(case(*each) for each in even), *(case(*each, "odd") for each in ((6, 5), (7, 7), (4, 9), (3, 1)))]
 
 
+@graded(
+    "06.sinusoids", _table_cases, parts={"core": 0.8, "odd": 0.2}, forbids=("softlookup.model", "softlookup.reference")
+)
 def _table(length: int, d_model: int) -> Any:
     """The imaginary and real parts of one complex number that turns."""
     where = torch.arange(length, dtype=torch.float64)[:, None]
     speeds = torch.exp(-torch.log(torch.tensor(1e4, dtype=torch.float64)) * torch.arange(0, d_model, 2) / d_model)
     hands = torch.polar(torch.ones_like(where * speeds), where * speeds)
     return torch.view_as_real(hands).flip(-1).flatten(-2)[:, :d_model]
-
-
-SINUSOIDS = described(
-    "06.sinusoids",
-    _table_cases,
-    _table,
-    parts={"core": 0.8, "odd": 0.2},
-    forbids=("softlookup.model", "softlookup.reference"),
-)
 
 
 def _add_cases(rng: Rng) -> list[Case]:
@@ -99,13 +80,11 @@ def _add_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("06.add", _add_cases, parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15})
 def _add(x: Any, table: Any, start: int) -> Any:
     where = torch.arange(start, start + x.shape[1])
     position_vectors = torch.nn.functional.embedding(where, table)
     return torch.stack([torch.add(position_vectors, tokens, alpha=tokens.shape[1] ** 0.5) for tokens in x])
-
-
-ADD = described("06.add", _add_cases, _add, parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15})
 
 
 def _shift_cases(rng: Rng) -> list[Case]:
@@ -115,11 +94,9 @@ def _shift_cases(rng: Rng) -> list[Case]:
     return [case(1, 4), case(3, 6), case(-2, 8), case(0, 4), case(int(rng.integers(5, 30)), 10), case(7, 2)]
 
 
+@graded("06.shift", _shift_cases)
 def _shift(steps: int, d_model: int) -> Any:
     """A turn without an end, for so many steps: the exponential of the slopes."""
     speeds = torch.logspace(0, -4 + 8 / d_model, d_model // 2, dtype=torch.float64)
     slope = torch.block_diag(*(torch.tensor([[0.0, -1.0], [1.0, 0.0]], dtype=torch.float64) * w for w in speeds))
     return torch.linalg.matrix_exp(steps * slope)
-
-
-SHIFT = described("06.shift", _shift_cases, _shift)

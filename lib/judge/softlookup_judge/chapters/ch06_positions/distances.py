@@ -5,27 +5,19 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import DTYPE, backward, variants_by
+from softlookup_judge.chapters.cases import DTYPE, backward, graded, variants_by
 from softlookup_judge.chapters.ch06_positions.circles import ROOT
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _relative_cases(rng: Rng, clip: int) -> list[Case]:
-    sizes = [
-        (7, 7, 0),
-        (3, 9, 6),
-        (1, 12, 11),
-        (2, 3, 0),
-        (12, 5, 2),
-        (4, 4, int(rng.integers(1, 9))),
-        (3, 1, 2),
-        (2, 300, 298),
-    ]
+    later = int(rng.integers(1, 9))
+    sizes = [(7, 7, 0), (3, 9, 6), (1, 12, 11), (2, 3, 0), (12, 5, 2), (4, 4, later), (3, 1, 2), (2, 300, 298)]
     return [Case(f"T = {t}, S = {s}, start = {start}", (t, s, start)) for t, s, start in sizes]
 
 
+@graded("06.relative", _relative_cases, variants=variants_by(clip=(4, 3, 2, 5, 6, 7, 8, 9, 10)))
 def _relative(n_queries: int, n_keys: int, start: int, clip: int) -> np.ndarray:
     row = {}
     for i in range(start, start + n_queries):
@@ -33,9 +25,6 @@ def _relative(n_queries: int, n_keys: int, start: int, clip: int) -> np.ndarray:
             apart = max(-clip, min(clip, j - i))
             row[i, j] = range(-clip, clip + 1).index(apart)
     return np.array(list(row.values())).reshape(n_queries, n_keys)
-
-
-RELATIVE = described("06.relative", _relative_cases, _relative, variants=variants_by(clip=(4, 3, 2, 5, 6, 7, 8, 9, 10)))
 
 
 def _shaw_cases(rng: Rng) -> list[Case]:
@@ -70,15 +59,11 @@ def _shaw_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("06.shaw", _shaw_cases, parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15}, forbids=("softlookup.model",))
 def _shaw(q: Any, k: Any, table: Any, rows: Any) -> Any:
     """Each pair of query and key has a key of its own: what it says plus where it stands."""
     pair_keys = k[:, :, None] + torch.nn.functional.embedding(rows, table)
     return torch.einsum("bnth,bntsh->bnts", q, pair_keys) * q.shape[-1] ** -0.5
-
-
-SHAW = described(
-    "06.shaw", _shaw_cases, _shaw, parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15}, forbids=("softlookup.model",)
-)
 
 
 def _bucket_cases(rng: Rng, n_buckets: int, farthest: int) -> list[Case]:
@@ -98,6 +83,15 @@ def _bucket_cases(rng: Rng, n_buckets: int, farthest: int) -> list[Case]:
     ]
 
 
+SIZES = ((32, 128), (16, 64), (8, 32), (24, 96), (12, 48), (20, 100), (40, 160), (32, 256), (16, 128))
+
+
+@graded(
+    "06.buckets",
+    _bucket_cases,
+    forbids=("softlookup.model",),
+    variants=tuple({"n_buckets": n, "farthest": far} for n, far in SIZES),
+)
 def _buckets(back: Any, n_buckets: int, farthest: int) -> np.ndarray:
     """Count how many buckets begin at this distance or before it."""
     import math
@@ -109,35 +103,21 @@ def _buckets(back: Any, n_buckets: int, farthest: int) -> np.ndarray:
     return np.array([sum(d >= begin for begin in begins) for d in back.flatten().tolist()]).reshape(tuple(back.shape))
 
 
-SIZES = ((32, 128), (16, 64), (8, 32), (24, 96), (12, 48), (20, 100), (40, 160), (32, 256), (16, 128))
-
-BUCKETS = described(
-    "06.buckets",
-    _bucket_cases,
-    _buckets,
-    forbids=("softlookup.model",),
-    variants=tuple({"n_buckets": n, "farthest": far} for n, far in SIZES),
-)
-
-
 def _alibi_cases(rng: Rng, steep: float, wording: str) -> list[Case]:
     sizes = [(4, 5, 5, 0), (8, 3, 7, 4), (2, 1, 9, 8), (1, 4, 6, 2), (16, 2, 3, 0), (4, 4, 4, int(rng.integers(1, 6)))]
     sizes += [(2, 3, 1, 1)]
     return [Case(f"N = {n}, T = {t}, S = {s}, start = {start}", (n, t, s, start)) for n, t, s, start in sizes]
 
 
+@graded(
+    "06.alibi",
+    _alibi_cases,
+    forbids=("softlookup.model", "softlookup.reference"),
+    variants=tuple({"steep": float(steep), "wording": str(steep)} for steep in (8, 4, 6, 2, 3, 5, 7, 10, 12)),
+)
 def _alibi(n_heads: int, n_queries: int, n_keys: int, start: int, steep: float, wording: str) -> Any:
     """Each head falls by a fixed share of the one before."""
     ratio = torch.tensor(0.5, dtype=torch.float64) ** (steep / n_heads)
     slopes = torch.cumprod(ratio.repeat(n_heads), dim=0)
     back = torch.relu(torch.arange(start, start + n_queries).double()[:, None] - torch.arange(n_keys).double())
     return -torch.einsum("n,ts->nts", slopes, back)
-
-
-ALIBI = described(
-    "06.alibi",
-    _alibi_cases,
-    _alibi,
-    forbids=("softlookup.model", "softlookup.reference"),
-    variants=tuple({"steep": float(steep), "wording": str(steep)} for steep in (8, 4, 6, 2, 3, 5, 7, 10, 12)),
-)

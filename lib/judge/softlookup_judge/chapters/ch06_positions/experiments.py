@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _order_cases(rng: Rng) -> list[Case]:
@@ -29,6 +29,7 @@ def _order_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("06.equivariance", _order_cases)
 def _order(x: Any, order: Any, causal: bool) -> Any:
     """Without a mask nothing is left; with one, what is left is what the moved mask would have given."""
     fused = torch.nn.functional.scaled_dot_product_attention
@@ -38,9 +39,6 @@ def _order(x: Any, order: Any, causal: bool) -> Any:
     moved = x[order]
     along = mask[order][:, order]
     return fused(moved, moved, moved, attn_mask=mask) - fused(moved, moved, moved, attn_mask=along)
-
-
-EQUIVARIANCE = described("06.equivariance", _order_cases, _order)
 
 
 def _probe_cases(rng: Rng) -> list[Case]:
@@ -55,12 +53,10 @@ def _probe_cases(rng: Rng) -> list[Case]:
     return [case(30, 4, 5, 3), case(40, 6, 9, 6), case(25, 3, 25, 2), case(60, 8, 1, 5)]
 
 
+@graded("06.probe", _probe_cases)
 def _probe(x: Any, labels: Any, new: Any) -> Any:
     """The line through the means: fit what is left after both means are taken away."""
     one_hot = torch.eye(int(labels.max()) + 1, dtype=x.dtype)[labels]
     x_mean, one_hot_mean = x.mean(dim=0), one_hot.mean(dim=0)
     slopes = torch.linalg.pinv(x - x_mean) @ (one_hot - one_hot_mean)
     return one_hot_mean + (new - x_mean) @ slopes
-
-
-PROBE = described("06.probe", _probe_cases, _probe)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import DTYPE, backward
+from softlookup_judge.chapters.cases import DTYPE, backward, graded
 from softlookup_judge.chapters.ch06_positions.circles import ROOT, ROUNDED
 from softlookup_judge.chapters.draws import Rng, doubles, far_below, normal
 from softlookup_judge.chapters.forbidden import ATTENTIONS
@@ -28,13 +28,11 @@ def _turn_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("06.turn", _turn_cases, parts={"core": 0.8, "dtype": 0.2})
 def _turn(x: Any, angle: float) -> Any:
     """A product of complex numbers."""
     hand = torch.polar(torch.tensor(1.0, dtype=x.dtype), torch.tensor(angle, dtype=x.dtype))
     return torch.view_as_real(torch.view_as_complex(x.contiguous()) * hand)
-
-
-TURN = described("06.turn", _turn_cases, _turn, parts={"core": 0.8, "dtype": 0.2})
 
 
 def _rotary_cases(rng: Rng) -> list[Case]:
@@ -82,13 +80,11 @@ def _convert_cases(rng: Rng) -> list[Case]:
     return [case(5, 2, 6), case(12, 2, 6), case(3, 1, 8), case(4, 3, 10), case(16, 2, 8)]
 
 
+@graded("06.convert", _convert_cases)
 def _convert(w: Any, n_heads: int) -> Any:
     """Head by head: all first numbers of pairs, then all second ones."""
     heads = w.chunk(n_heads, dim=1)
     return torch.cat([part for head in heads for part in (head[:, 0::2], head[:, 1::2])], dim=1)
-
-
-CONVERT = described("06.convert", _convert_cases, _convert)
 
 
 ROUNDED_FAR = 2e-2
@@ -115,6 +111,7 @@ def _cached_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("06.cached", _cached_cases, parts={"core": 0.9, "large": 0.1}, forbids=ATTENTIONS)
 def _cached(q: Any, k: Any, v: Any) -> Any:
     """Both turned as one whole sequence, whose last rows alone are kept."""
     t, s = q.shape[2], k.shape[2]
@@ -122,6 +119,3 @@ def _cached(q: Any, k: Any, v: Any) -> Any:
     turned, keys = rotary_oracle(whole, 0), rotary_oracle(k, 0)
     fused = torch.nn.functional.scaled_dot_product_attention
     return fused(turned, keys, v, is_causal=True)[:, :, s - t :]
-
-
-CACHED = described("06.cached", _cached_cases, _cached, parts={"core": 0.9, "large": 0.1}, forbids=ATTENTIONS)

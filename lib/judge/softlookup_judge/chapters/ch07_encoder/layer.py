@@ -7,7 +7,7 @@ import numpy as np
 
 from softlookup_inside.asking.case import Case
 from softlookup_judge.chapters import draws
-from softlookup_judge.chapters.cases import DTYPE, backward, sized
+from softlookup_judge.chapters.cases import DTYPE, backward, graded, sized
 from softlookup_judge.chapters.ch07_encoder.residuals import WHOLE_LAYERS, hidden_weights, norm_weights
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.oracles import torch
@@ -137,12 +137,11 @@ def _pooling_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("07.pooling", _pooling_cases, parts={"core": 0.9, "gradient": 0.1})
 def _pooling(x: Any, mask: Any) -> Any:
     """Sequence by sequence, on its real tokens alone."""
     return torch.stack([tokens[real].mean(dim=0) for tokens, real in zip(x, mask, strict=True)])
 
-
-POOLING = described("07.pooling", _pooling_cases, _pooling, parts={"core": 0.9, "gradient": 0.1})
 
 STACKED = ("attention", "w_1", "b_1", "w_2", "b_2", "norms")
 
@@ -178,6 +177,13 @@ def _stack_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded(
+    "07.encoder",
+    _stack_cases,
+    called_with=("x", "mask"),
+    parts={"core": 0.6, "mask": 0.3, "gradient": 0.1},
+    forbids=WHOLE_LAYERS,
+)
 def _stack(
     d_model: int,
     n_heads: int,
@@ -201,16 +207,6 @@ def _stack(
     return torch.nn.functional.layer_norm(x, (d_model,), *last) if pre_norm else x
 
 
-ENCODER = described(
-    "07.encoder",
-    _stack_cases,
-    _stack,
-    called_with=("x", "mask"),
-    parts={"core": 0.6, "mask": 0.3, "gradient": 0.1},
-    forbids=WHOLE_LAYERS,
-)
-
-
 def _parameter_cases(rng: Rng) -> list[Case]:
     return sized(
         "D, F, L, gated, bias, pre_norm",
@@ -223,6 +219,7 @@ def _parameter_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("07.parameters", _parameter_cases, frame="plain")
 def _parameters(d_model: int, d_hidden: int, n_layers: int, gated: bool, bias: bool, pre_norm: bool) -> int:
     """Counted on torch's own modules, on the device that holds no numbers."""
     from torch import nn
@@ -242,6 +239,3 @@ def _parameters(d_model: int, d_hidden: int, n_layers: int, gated: bool, bias: b
         ]
         last = [nn.LayerNorm(d_model)] if pre_norm else []
     return sum(p.numel() for p in nn.ModuleList([*layers, *last]).parameters())
-
-
-PARAMETERS = described("07.parameters", _parameter_cases, _parameters, frame="plain")

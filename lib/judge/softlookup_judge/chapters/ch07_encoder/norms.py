@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import DTYPE, backward
+from softlookup_judge.chapters.cases import DTYPE, backward, graded
 from softlookup_judge.chapters.draws import Rng, doubles, far_from_zero, normal
 from softlookup_judge.chapters.forbidden import AUTOGRAD, dotted
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 NORMS = (
     *dotted("torch.nn.functional", "layer_norm rms_norm group_norm batch_norm instance_norm normalize"),
@@ -53,11 +52,9 @@ def _layer_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("07.layer-norm", _layer_cases, parts=PARTS, forbids=NORMS)
 def _layer_norm(x: Any, gain: Any, shift: Any, eps: float) -> Any:
     return torch.nn.functional.layer_norm(x, gain.shape, gain, shift, eps)
-
-
-LAYER_NORM = described("07.layer-norm", _layer_cases, _layer_norm, parts=PARTS, forbids=NORMS)
 
 
 def _rms_cases(rng: Rng, base: float, wording: str) -> list[Case]:
@@ -80,14 +77,9 @@ def _rms_cases(rng: Rng, base: float, wording: str) -> list[Case]:
     ]
 
 
-def _rms_norm(x: Any, gain: Any, eps: float, base: float, wording: str) -> Any:
-    return torch.nn.functional.rms_norm(x, gain.shape, gain + base, eps)
-
-
-RMS_NORM = described(
+@graded(
     "07.rms-norm",
     _rms_cases,
-    _rms_norm,
     parts=PARTS,
     forbids=NORMS,
     variants=(
@@ -95,6 +87,8 @@ RMS_NORM = described(
         {"base": 1.0, "wording": "what is added to 1 to give the factor of each of the D numbers, as in Gemma"},
     ),
 )
+def _rms_norm(x: Any, gain: Any, eps: float, base: float, wording: str) -> Any:
+    return torch.nn.functional.rms_norm(x, gain.shape, gain + base, eps)
 
 
 def _backward_cases(rng: Rng) -> list[Case]:
@@ -112,17 +106,14 @@ def _backward_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded(
+    "07.layer-norm-backward",
+    _backward_cases,
+    forbids=(*AUTOGRAD, *(name for name in NORMS if not name.startswith("softlookup"))),
+)
 def _layer_norm_backward(g: Any, x: Any, gain: Any, eps: float) -> tuple[Any, ...]:
     """By autograd, through torch's own function."""
     with torch.enable_grad():
         leaves = [tensor.detach().clone().requires_grad_(True) for tensor in (x, gain, torch.zeros_like(gain))]
         y = torch.nn.functional.layer_norm(leaves[0], gain.shape, leaves[1], leaves[2], eps)
         return tuple(torch.autograd.grad(y, leaves, g.detach()))
-
-
-LAYER_NORM_BACKWARD = described(
-    "07.layer-norm-backward",
-    _backward_cases,
-    _layer_norm_backward,
-    forbids=(*AUTOGRAD, *(name for name in NORMS if not name.startswith("softlookup"))),
-)

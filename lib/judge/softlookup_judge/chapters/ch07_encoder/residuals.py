@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import DTYPE, backward, variants_by
+from softlookup_judge.chapters.cases import DTYPE, backward, graded, variants_by
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.forbidden import ATTENTIONS
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 LAYERS = ("torch.nn.TransformerEncoderLayer", "torch.nn.TransformerEncoder", "torch.nn.Transformer")
 """What must not be called where a sublayer is to be written."""
@@ -33,6 +32,7 @@ def _residual_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("07.residual", _residual_cases, parts={"core": 0.8, "gradient": 0.2})
 def _residual(x: Any, w: Any) -> Any:
     """The sum of the start and of what every layer adds, kept apart until the end."""
     added = [x]
@@ -40,9 +40,6 @@ def _residual(x: Any, w: Any) -> Any:
         state = torch.stack(added).sum(dim=0)
         added.append(torch.nn.functional.linear(state, w_l.mT).clamp(min=0))
     return torch.stack(added).sum(dim=0)
-
-
-RESIDUAL = described("07.residual", _residual_cases, _residual, parts={"core": 0.8, "gradient": 0.2})
 
 
 def hidden_weights(rng: Rng, d: int, f: int, dtype: str = "float32", spread: float = 0.5) -> tuple[np.ndarray, ...]:
@@ -79,18 +76,9 @@ def _sublayer_cases(rng: Rng, norm_first: bool, asked: str) -> list[Case]:
     ]
 
 
-def _sublayer(
-    x: Any, w_1: Any, b_1: Any, w_2: Any, b_2: Any, gain: Any, shift: Any, norm_first: bool, asked: str
-) -> Any:
-    inside = torch.nn.functional.layer_norm(x, gain.shape, gain, shift) if norm_first else x
-    y = torch.nn.functional.linear(torch.nn.functional.linear(inside, w_1.mT, b_1).relu(), w_2.mT, b_2).add(x)
-    return y if norm_first else torch.nn.functional.layer_norm(y, gain.shape, gain, shift)
-
-
-SUBLAYER = described(
+@graded(
     "07.sublayer",
     _sublayer_cases,
-    _sublayer,
     parts={"core": 0.8, "gradient": 0.1, "dtype": 0.1},
     forbids=LAYERS,
     variants=(
@@ -98,6 +86,12 @@ SUBLAYER = described(
         {"norm_first": True, "asked": "**norm before the sublayer** (pre-LN)"},
     ),
 )
+def _sublayer(
+    x: Any, w_1: Any, b_1: Any, w_2: Any, b_2: Any, gain: Any, shift: Any, norm_first: bool, asked: str
+) -> Any:
+    inside = torch.nn.functional.layer_norm(x, gain.shape, gain, shift) if norm_first else x
+    y = torch.nn.functional.linear(torch.nn.functional.linear(inside, w_1.mT, b_1).relu(), w_2.mT, b_2).add(x)
+    return y if norm_first else torch.nn.functional.layer_norm(y, gain.shape, gain, shift)
 
 
 PARTS = {"core": 0.8, "gradient": 0.1, "dtype": 0.1}
@@ -120,11 +114,9 @@ def _cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("07.feed-forward", _cases, parts=PARTS)
 def _feed_forward(x: Any, w_1: Any, b_1: Any, w_2: Any, b_2: Any) -> Any:
     return torch.nn.functional.linear(torch.nn.functional.relu(torch.nn.functional.linear(x, w_1.mT, b_1)), w_2.mT, b_2)
-
-
-FEED_FORWARD = described("07.feed-forward", _cases, _feed_forward, parts=PARTS)
 
 
 def _gelu_cases(rng: Rng) -> list[Case]:
@@ -137,16 +129,13 @@ def _gelu_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _gelu(x: Any) -> tuple[Any, Any]:
-    return torch.nn.functional.gelu(x), torch.nn.functional.gelu(x, approximate="tanh")
-
-
-GELU = described(
+@graded(
     "07.gelu",
     _gelu_cases,
-    _gelu,
     forbids=("torch.nn.functional.gelu", "torch.nn.GELU", "softlookup.model", "softlookup.reference"),
 )
+def _gelu(x: Any) -> tuple[Any, Any]:
+    return torch.nn.functional.gelu(x), torch.nn.functional.gelu(x, approximate="tanh")
 
 
 def _swiglu_args(rng: Rng, *shape: int, f: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
@@ -172,17 +161,14 @@ def _swiglu_cases(rng: Rng, beta: float) -> list[Case]:
     ]
 
 
-def _swiglu(x: Any, w_gate: Any, w_1: Any, w_2: Any, beta: float) -> Any:
-    """Token by feature sums, and Swish by torch's own SiLU: silu(beta z) / beta."""
-    gate = torch.nn.functional.silu(beta * torch.einsum("...d,df->...f", x, w_gate)) / beta
-    return torch.einsum("...f,...f,fd->...d", gate, torch.einsum("...d,df->...f", x, w_1), w_2)
-
-
-SWIGLU = described(
+@graded(
     "07.swiglu",
     _swiglu_cases,
-    _swiglu,
     parts=PARTS,
     forbids=("softlookup.model", "softlookup.reference"),
     variants=variants_by(beta=(1.0, 2.0, 0.5, 1.5, 0.75, 3.0, 0.25, 1.25, 4.0)),
 )
+def _swiglu(x: Any, w_gate: Any, w_1: Any, w_2: Any, beta: float) -> Any:
+    """Token by feature sums, and Swish by torch's own SiLU: silu(beta z) / beta."""
+    gate = torch.nn.functional.silu(beta * torch.einsum("...d,df->...f", x, w_gate)) / beta
+    return torch.einsum("...f,...f,fd->...d", gate, torch.einsum("...d,df->...f", x, w_1), w_2)

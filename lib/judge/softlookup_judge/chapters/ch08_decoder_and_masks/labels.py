@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import backward, variants_by
+from softlookup_judge.chapters.cases import backward, graded, variants_by
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _labels_cases(rng: Rng) -> list[Case]:
@@ -28,6 +27,7 @@ def _labels_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("08.labels", _labels_cases)
 def _labels(sentences: list[list[int]], start_id: int, end_id: int, pad_id: int) -> Any:
     longest = 1 + max(map(len, sentences))
 
@@ -38,9 +38,6 @@ def _labels(sentences: list[list[int]], start_id: int, end_id: int, pad_id: int)
         np.array([filled([start_id, *row]) for row in sentences]),
         np.array([filled([*row, end_id]) for row in sentences]),
     )
-
-
-LABELS = described("08.labels", _labels_cases, _labels)
 
 
 def _hide_cases(rng: Rng, ignore: int) -> list[Case]:
@@ -69,16 +66,12 @@ def _hide_cases(rng: Rng, ignore: int) -> list[Case]:
     ]
 
 
+@graded("08.masked-tokens", _hide_cases, variants=variants_by(ignore=(-100, -1, -2, -3, -5, -7, -10, -50, -1000)))
 def _hide(ids: Any, special: Any, u: Any, other: Any, mask_id: int, share: float, ignore: int) -> Any:
     action = torch.bucketize(u / share, torch.tensor([0.8, 0.9, 1.0], dtype=u.dtype), right=True)
     action = torch.where(special, 3, action)
     inputs = torch.stack([torch.full_like(ids, mask_id), other, ids, ids]).gather(0, action[None])[0]
     return inputs, torch.where(action < 3, ids, torch.full_like(ids, ignore))
-
-
-MASKED_TOKENS = described(
-    "08.masked-tokens", _hide_cases, _hide, variants=variants_by(ignore=(-100, -1, -2, -3, -5, -7, -10, -50, -1000))
-)
 
 
 def _logit_cases(rng: Rng, unit: float, wording: str) -> list[Case]:
@@ -102,16 +95,9 @@ def _logit_cases(rng: Rng, unit: float, wording: str) -> list[Case]:
     ]
 
 
-def _logits(x: Any, table: Any, unit: float, wording: str) -> Any:
-    logits = torch.stack([(x * row).sum(-1) for row in table], dim=-1)
-    nats = logits - torch.logsumexp(logits, dim=-1, keepdim=True)
-    return nats / unit
-
-
-LOGITS = described(
+@graded(
     "08.logits",
     _logit_cases,
-    _logits,
     variants=(
         {"unit": 1.0, "wording": "the **natural logarithms**"},
         *(
@@ -124,3 +110,7 @@ LOGITS = described(
     ),
     parts={"core": 0.7, "large": 0.15, "gradient": 0.15},
 )
+def _logits(x: Any, table: Any, unit: float, wording: str) -> Any:
+    logits = torch.stack([(x * row).sum(-1) for row in table], dim=-1)
+    nats = logits - torch.logsumexp(logits, dim=-1, keepdim=True)
+    return nats / unit

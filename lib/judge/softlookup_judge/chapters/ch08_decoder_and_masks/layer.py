@@ -6,11 +6,10 @@ import numpy as np
 
 from softlookup_inside.asking.case import Case, LayerAnswer
 from softlookup_judge.chapters import draws
-from softlookup_judge.chapters.cases import DTYPE, LARGE, backward
+from softlookup_judge.chapters.cases import DTYPE, LARGE, backward, graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.forbidden import ATTENTIONS, dotted
 from softlookup_judge.chapters.oracles import attended, from_heads, projected, torch
-from softlookup_judge.data.published import described
 
 
 def _softmax_cases(rng: Rng) -> list[Case]:
@@ -51,22 +50,19 @@ def _softmax_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _softmax(s: Any, mask: Any) -> Any:
+@graded(
+    "08.masked-softmax",
+    _softmax_cases,
+    parts={"core": 0.45, "blind": 0.2, "large": 0.1, "gradient": 0.15, "dtype": 0.1},
+    forbids=ATTENTIONS,
+)
+def masked_softmax(s: Any, mask: Any) -> Any:
     """Weights as shares of exponentials, with the hidden ones left out of the sum: no -inf anywhere."""
     visible = mask.expand(s.shape)
     largest = torch.where(visible, s, torch.finfo(s.dtype).min).amax(-1, keepdim=True).detach()
     e = torch.where(visible, torch.exp(torch.where(visible, s - largest, 0.0)), 0.0)
     total = e.sum(-1, keepdim=True)
     return e / torch.where(total == 0, 1.0, total)
-
-
-MASKED_SOFTMAX = described(
-    "08.masked-softmax",
-    _softmax_cases,
-    _softmax,
-    parts={"core": 0.45, "blind": 0.2, "large": 0.1, "gradient": 0.15, "dtype": 0.1},
-    forbids=ATTENTIONS,
-)
 
 
 def _cross_args(rng: Rng, b: int, t: int, s: int, d: int, n: int, h: int, dtype: str = "float32") -> tuple[Any, ...]:
@@ -122,15 +118,11 @@ def _cross_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _cross(x: Any, memory: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, n_heads: int, mask: Any = None) -> Any:
+@graded("08.cross-attention", _cross_cases, parts={"core": 0.6, "mask": 0.3, "gradient": 0.1}, forbids=ATTENTIONS)
+def cross(x: Any, memory: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, n_heads: int, mask: Any = None) -> Any:
     """All heads at once, with torch's own attention."""
     q, k, v = projected(x, w_q, n_heads), projected(memory, w_k, n_heads), projected(memory, w_v, n_heads)
     return from_heads(attended(q, k, v, mask), w_o)
-
-
-CROSS = described(
-    "08.cross-attention", _cross_cases, _cross, parts={"core": 0.6, "mask": 0.3, "gradient": 0.1}, forbids=ATTENTIONS
-)
 
 
 MATRICES = ("w_q", "w_k", "w_v", "w_o")
@@ -208,25 +200,18 @@ def _layer_cases(rng: Rng) -> list[Case]:
     upstream = doubles(rng, 2, 3, 6)
     window = np.tri(4, dtype=bool) & ~np.tri(4, k=-2, dtype=bool)
     other = _layer_args(rng, 2, 4, 3, 4, 2, 6)
+    masked: dict[str, Any] = {"sizes": 3, "parameters": WEIGHTS, "part": "mask"}
     return [
         case("B = 2, T = 3, S = 5, D = 6, N = 3, F = 8", _layer_args(rng, 2, 3, 5, 6, 3, 8), padding(5, 3, s=5)),
         case("small sizes: T = S = 8, D = 4", _layer_args(rng, 1, 8, 8, 4, 2, 16), padding(7, s=8)),
         case("B = T = S = N = 3, D = F = 9", _layer_args(rng, 3, 3, 3, 9, 3, 9), padding(3, 1, 2, s=3)),
         case("one word so far", _layer_args(rng, 2, 1, 4, 4, 1, 3), padding(4, 2, s=4)),
         case("vectors of tiny spread", _tiny(_layer_args(rng, 2, 3, 4, 6, 2, 5)), padding(4, 3, s=4)),
-        Case(
-            "another mask for looking back",
-            (*other, window, padding(3, 2, s=3)),
-            sizes=3,
-            parameters=WEIGHTS,
-            part="mask",
-        ),
+        Case("another mask for looking back", (*other, window, padding(3, 2, s=3)), **masked),
         Case(
             "the target's padding too: a mask (B, 1, T, T)",
             (*other, draws.seeing_mask(rng, 2, 1, 4, 4), padding(1, 3, s=3)),
-            sizes=3,
-            parameters=WEIGHTS,
-            part="mask",
+            **masked,
         ),
         case(
             "gradients of all weights and both sequences",
@@ -269,7 +254,15 @@ def torch_decoder_layer(w: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def _layer(d_model: int, n_heads: int, d_hidden: int, *tensors: Any) -> Any:
+@graded(
+    "08.decoder-layer",
+    _layer_cases,
+    called_with=("x", "memory", "mask", "memory_mask"),
+    parts={"core": 0.6, "mask": 0.2, "gradient": 0.2},
+    forbids=PARTS,
+    layer=LayerAnswer(3, WEIGHTS),
+)
+def decoder_layer(d_model: int, n_heads: int, d_hidden: int, *tensors: Any) -> Any:
     """Torch's own decoder layer, with the norm first."""
     weights = dict(zip(WEIGHTS, tensors, strict=False))
     x, memory, mask, memory_mask = tensors[len(WEIGHTS) :]
@@ -283,14 +276,3 @@ def _layer(d_model: int, n_heads: int, d_hidden: int, *tensors: Any) -> Any:
         "memory_mask": ~memory_mask.expand(*per_head, memory.shape[1]).flatten(0, 1),
     }
     return torch.func.functional_call(layer, torch_decoder_layer(weights), (x, memory), options)
-
-
-DECODER_LAYER = described(
-    "08.decoder-layer",
-    _layer_cases,
-    _layer,
-    called_with=("x", "memory", "mask", "memory_mask"),
-    parts={"core": 0.6, "mask": 0.2, "gradient": 0.2},
-    forbids=PARTS,
-    layer=LayerAnswer(3, WEIGHTS),
-)

@@ -6,24 +6,23 @@ import numpy as np
 
 from softlookup_inside.asking.case import Case
 from softlookup_judge.chapters import draws
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _causal_cases(rng: Rng) -> list[Case]:
     t = int(rng.integers(2, 5))
     sizes = ((5, 5, "core"), (8, 8, "core"), (1, 1, "core"), (1, 6, "offset"), (3, 7, "offset"))
-    cases = [Case(f"T = {t}, S = {s}", (t, s), part=part, frame="plain") for t, s, part in sizes]
+    cases = [Case(f"T = {t}, S = {s}", (t, s), part=part) for t, s, part in sizes]
     random_sizes = t, t + int(rng.integers(2, 6))
-    return [*cases, Case(f"T = {random_sizes[0]}, S = {random_sizes[1]}", random_sizes, part="offset", frame="plain")]
+    return [*cases, Case(f"T = {random_sizes[0]}, S = {random_sizes[1]}", random_sizes, part="offset")]
 
 
-def _causal(n_queries: int, n_keys: int) -> Any:
+@graded("08.causal", _causal_cases, frame="plain", parts={"core": 0.6, "offset": 0.4})
+def causal(n_queries: int, n_keys: int) -> Any:
+    """Numpy's triangle."""
     return np.tri(n_queries, n_keys, n_keys - n_queries, dtype=bool)
-
-
-CAUSAL = described("08.causal", _causal_cases, _causal, frame="plain", parts={"core": 0.6, "offset": 0.4})
 
 
 def drawn_ids(rng: Rng, lengths: tuple[int, ...], total: int, pad_id: int, *, pads_left: bool = False) -> np.ndarray:
@@ -49,11 +48,10 @@ def _padding_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _padding(ids: Any, pad_id: int) -> Any:
+@graded("08.padding", _padding_cases)
+def padding(ids: Any, pad_id: int) -> Any:
+    """True where a token is real."""
     return torch.ne(ids, pad_id).view(ids.shape[0], 1, 1, ids.shape[1])
-
-
-PADDING = described("08.padding", _padding_cases, _padding)
 
 
 def _combine_cases(rng: Rng) -> list[Case]:
@@ -66,13 +64,11 @@ def _combine_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("08.combine", _combine_cases)
 def _combine(ids: Any, pad_id: int) -> Any:
     t = ids.shape[1]
     hidden = torch.ones(t, t).triu(1).bool() | ids.eq(pad_id)[:, None, :]
     return hidden.logical_not().unsqueeze(1)
-
-
-COMBINE = described("08.combine", _combine_cases, _combine)
 
 
 def _convert_cases(rng: Rng) -> list[Case]:
@@ -97,11 +93,9 @@ def _convert_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("08.convert", _convert_cases, parts={"core": 0.8, "dtype": 0.2})
 def _convert(scores: Any, mask: Any) -> Any:
     return torch.where(mask, -torch.inf, torch.zeros_like(scores))
-
-
-CONVERT = described("08.convert", _convert_cases, _convert, parts={"core": 0.8, "dtype": 0.2})
 
 
 def _reach_cases(rng: Rng) -> list[Case]:
@@ -131,6 +125,7 @@ def _reach_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("08.leak", _reach_cases)
 def _reach(masks: Any) -> Any:
     """Follow each input on its own: which tokens know of it after each layer."""
     n = masks.shape[-1]
@@ -142,6 +137,3 @@ def _reach(masks: Any) -> Any:
         columns.append([t in knows for t in range(n)])
     reached = torch.tensor(columns).T
     return reached, torch.tensor(any(reached[t, s] for t in range(n) for s in range(t + 1, n)))
-
-
-LEAK = described("08.leak", _reach_cases, _reach)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case, LayerAnswer
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.ch08_decoder_and_masks import layer
 from softlookup_judge.chapters.draws import Rng, normal, sentences
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 SIZES = 6
 
@@ -56,34 +56,17 @@ def _case(
 
 def cases(rng: Rng) -> list[Case]:
     """The questions."""
-    one_layer = (9, 6, 3, 5, 1, 0)
+    one_layer, french = (9, 6, 3, 5, 1, 0), (12, 4, 2, 16, 1, 0)
+    of_all: dict[str, Any] = {"gradients": "all", "part": "gradient"}
     return [
         _case(rng, "one layer, two sentences, S = 5, T = 4", one_layer, (5, 3), (4, 4), (5, 4), tolerance=3e-5),
         _case(rng, "two layers, D = 4, N = 2", (7, 4, 2, 6, 2, 0), (4, 2), (3, 3), (4, 3), tolerance=3e-5),
-        _case(
-            rng,
-            "the French sentence's sizes: S = T = 8, D = 4",
-            (12, 4, 2, 16, 1, 0),
-            (7,),
-            (8,),
-            (8, 8),
-            tolerance=3e-5,
-        ),
+        _case(rng, "the French sentence's sizes: S = T = 8, D = 4", french, (7,), (8,), (8, 8), tolerance=3e-5),
         _case(rng, "B = T = S = 3, the pad is 5", (8, 6, 2, 4, 1, 5), (3, 1, 2), (3, 3, 3), (3, 3), tolerance=3e-5),
         _case(rng, "long sentences: S = 67, T = 66", (7, 4, 2, 3, 1, 0), (67,), (66,), (67, 66), tolerance=3e-5),
         _case(rng, "targets filled up too", (8, 4, 1, 4, 1, 0), (3, 4), (2, 5), (4, 5), part="mask", tolerance=3e-5),
         _case(rng, "one word so far", (6, 4, 2, 3, 1, 1), (4, 2), (1, 1), (4, 1), part="mask", tolerance=3e-5),
-        _case(
-            rng,
-            "gradients of all weights",
-            (7, 4, 2, 3, 1, 0),
-            (3, 2),
-            (2, 2),
-            (3, 2),
-            "float64",
-            gradients="all",
-            part="gradient",
-        ),
+        _case(rng, "gradients of all weights", (7, 4, 2, 3, 1, 0), (3, 2), (2, 2), (3, 2), "float64", **of_all),
     ]
 
 
@@ -105,7 +88,15 @@ def _stacks(thread: int, d_model: int, n_heads: int, d_hidden: int, n_layers: in
     return encoder, nn.TransformerDecoder(decoder_layer, n_layers, norm)
 
 
-def oracle(
+@graded(
+    "08.transformer",
+    cases,
+    called_with=("source_ids", "target_ids"),
+    parts={"core": 0.65, "mask": 0.2, "gradient": 0.15},
+    forbids=layer.PARTS,
+    layer=LayerAnswer(SIZES, NAMES, depth=4),
+)
+def transformer(
     vocab_size: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int, pad_id: int, *tensors: Any
 ) -> Any:
     """Torch's own encoder and decoder, between embeddings and logits written out."""
@@ -145,14 +136,3 @@ def oracle(
         memory_key_padding_mask=hidden,
     )
     return y @ table.T
-
-
-TRANSFORMER = described(
-    "08.transformer",
-    cases,
-    oracle,
-    called_with=("source_ids", "target_ids"),
-    parts={"core": 0.65, "mask": 0.2, "gradient": 0.15},
-    forbids=layer.PARTS,
-    layer=LayerAnswer(SIZES, NAMES, depth=4),
-)

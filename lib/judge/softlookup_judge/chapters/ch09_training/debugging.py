@@ -11,8 +11,8 @@ import numpy as np
 
 from softlookup_inside.asking.candidates import INSIDES
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal
-from softlookup_judge.data.published import described
 
 NEVER, ALWAYS, TURNED = "never-alarmed", "always-alarmed", "verdict-inverted"
 
@@ -73,6 +73,7 @@ def _leak_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("09.find-leak", _leak_cases, forbids=INSIDES, lends=False)
 def _leaks(model: dict[str, Any], ids: Any, n_words: int) -> np.ndarray:
     """From the masks: what reaches what through both layers and all heads, and whether a mean was mixed in."""
     masks = model["masks"].any(axis=1).astype(int)
@@ -80,9 +81,6 @@ def _leaks(model: dict[str, Any], ids: Any, n_words: int) -> np.ndarray:
     for mask in masks:
         reached = (mask + np.eye(len(mask), dtype=int)) @ reached
     return np.asarray(bool(np.triu(reached, 1).any()) or model["blend"] != 0)
-
-
-FIND_LEAK = described("09.find-leak", _leak_cases, _leaks, forbids=INSIDES, lends=False)
 
 
 def _shift_cases(rng: Rng) -> list[Case]:
@@ -108,12 +106,10 @@ def _shift_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("09.find-shift", _shift_cases, forbids=INSIDES, lends=False)
 def _labels_wrong(loss_of: dict[str, Any], n_words: int) -> np.ndarray:
     is_sound = loss_of["shift"] == 1 and loss_of["behind"] >= 1 and not loss_of["turned"]
     return np.asarray(not is_sound)
-
-
-FIND_SHIFT = described("09.find-shift", _shift_cases, _labels_wrong, forbids=INSIDES, lends=False)
 
 
 def _padding_cases(rng: Rng) -> list[Case]:
@@ -136,12 +132,10 @@ def _padding_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("09.find-padding", _padding_cases, forbids=INSIDES, lends=False)
 def _padding(loss_of: dict[str, Any], n_words: int) -> np.ndarray:
     counted = loss_of["above"] or (loss_of["below"] and not loss_of["summed"])
     return np.asarray(bool(counted) or loss_of["known"] is not None)
-
-
-FIND_PADDING = described("09.find-padding", _padding_cases, _padding, forbids=INSIDES, lends=False)
 
 
 def _dropping_cases(rng: Rng) -> list[Case]:
@@ -163,8 +157,6 @@ def _dropping_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("09.find-dropout", _dropping_cases, forbids=INSIDES, lends=False)
 def _drops(model: dict[str, Any], x: Any) -> np.ndarray:
     return np.asarray(any(use > 0 for _, use in model["shares"]))
-
-
-FIND_DROPOUT = described("09.find-dropout", _dropping_cases, _drops, forbids=INSIDES, lends=False)

@@ -3,10 +3,9 @@
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import sized
+from softlookup_judge.chapters.cases import graded, sized
 from softlookup_judge.chapters.draws import Rng
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 RECIPES = ("float32", "autocast", "master")
 
@@ -15,23 +14,19 @@ def _bytes_cases(rng: Rng) -> list[Case]:
     sizes = [(1_000_000, 5_000_000), (65_000_000, 900_000_000), (3, 7)]
     sizes.append((int(rng.integers(10, 99)), int(rng.integers(100, 999))))
     return [
-        Case(f"{p:,} parameters, {a:,} activations, {recipe}", (p, a, recipe), frame="plain")
-        for p, a in sizes
-        for recipe in RECIPES
+        Case(f"{p:,} parameters, {a:,} activations, {recipe}", (p, a, recipe)) for p, a in sizes for recipe in RECIPES
     ]
 
 
 SIZES = {"float32": ("float32",) * 4, "autocast": ("float32",) * 4, "master": ("float16",) * 2 + ("float32",) * 3}
 
 
+@graded("09.bytes", _bytes_cases, frame="plain")
 def _bytes(parameters: int, activations: int, recipe: str) -> tuple[int, int]:
     """Sizes as numpy has them: weights, gradients, what the optimiser keeps."""
     each = sum(np.dtype(dtype).itemsize for dtype in SIZES[recipe])
     wide = np.dtype("float32" if recipe == "float32" else "float16").itemsize
     return each * parameters, wide * activations
-
-
-BYTES = described("09.bytes", _bytes_cases, _bytes, frame="plain")
 
 
 def _count_cases(rng: Rng) -> list[Case]:
@@ -45,6 +40,7 @@ def _count_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("09.count", _count_cases, frame="plain")
 def _count(vocab_size: int, d_model: int, d_hidden: int, n_layers: int) -> int:
     """Counted on torch's own modules, on the device that holds no numbers."""
     from torch import nn
@@ -57,6 +53,3 @@ def _count(vocab_size: int, d_model: int, d_hidden: int, n_layers: int) -> int:
     with torch.device("meta"):
         parts = [nn.Embedding(vocab_size, d_model), *(layer(1 + i % 2) for i in range(2 * n_layers))]
     return sum(p.numel() for p in nn.ModuleList(parts).parameters())
-
-
-COUNT = described("09.count", _count_cases, _count, frame="plain")

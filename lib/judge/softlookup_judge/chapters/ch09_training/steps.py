@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import DTYPE, backward
+from softlookup_judge.chapters.cases import DTYPE, backward, graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal, sentences
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _rate_cases(rng: Rng) -> list[Case]:
@@ -20,17 +19,15 @@ def _rate_cases(rng: Rng) -> list[Case]:
         (10, 64, 100),
         (int(rng.integers(200, 900)), 256, 150),
     )
-    return [Case(f"{d:,} steps done, D = {w}, warm-up {u}", (d, w, u), frame="plain") for d, w, u in sizes]
+    return [Case(f"{d:,} steps done, D = {w}, warm-up {u}", (d, w, u)) for d, w, u in sizes]
 
 
+@graded("09.warmup", _rate_cases, frame="plain", forbids=("softlookup.model",))
 def _rate(done: int, d_model: int, warmup: int) -> float:
     """The peak, times how far up or down the curve is."""
     step = done + 1
     peak = (d_model * warmup) ** -0.5
     return peak * (step / warmup if step < warmup else (warmup / step) ** 0.5)
-
-
-RATE = described("09.warmup", _rate_cases, _rate, frame="plain", forbids=("softlookup.model",))
 
 
 def _adam_cases(rng: Rng) -> list[Case]:
@@ -52,6 +49,7 @@ def _adam_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("09.adam", _adam_cases, forbids=("torch.optim", "softlookup.model"))
 def _adam(w: Any, g: Any, m: Any, v: Any, step: int, rate: float, beta_1: float, beta_2: float, eps: float) -> Any:
     """Torch's own Adam, in the middle of a run."""
     weight = torch.nn.Parameter(w.clone())
@@ -61,9 +59,6 @@ def _adam(w: Any, g: Any, m: Any, v: Any, step: int, rate: float, beta_1: float,
     optimiser.step()
     state = optimiser.state[weight]
     return weight, state["exp_avg"], state["exp_avg_sq"]
-
-
-ADAM = described("09.adam", _adam_cases, _adam, forbids=("torch.optim", "softlookup.model"))
 
 
 def _clip_cases(rng: Rng) -> list[Case]:
@@ -83,14 +78,12 @@ def _clip_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("09.clip", _clip_cases, forbids=("torch.nn.utils",))
 def _clip(g_1: Any, g_2: Any, g_3: Any, max_norm: float) -> Any:
     norm = torch.linalg.vector_norm(torch.cat([g.flatten() for g in (g_1, g_2, g_3)]))
     if norm <= max_norm:
         return g_1, g_2, g_3, norm
     return g_1 / norm * max_norm, g_2 / norm * max_norm, g_3 / norm * max_norm, norm
-
-
-CLIP = described("09.clip", _clip_cases, _clip, forbids=("torch.nn.utils",))
 
 
 def _accumulate_cases(rng: Rng) -> list[Case]:
@@ -108,6 +101,7 @@ def _accumulate_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("09.accumulate", _accumulate_cases)
 def _accumulate(w: Any, gradients: Any, tokens: Any, every: int, rate: float) -> Any:
     after = []
     for group, counts in zip(gradients.split(every), tokens.split(every), strict=True):
@@ -115,9 +109,6 @@ def _accumulate(w: Any, gradients: Any, tokens: Any, every: int, rate: float) ->
         w = w - rate * group.sum(dim=0) / counts.sum()
         after.append(w)
     return torch.stack(after)
-
-
-ACCUMULATE = described("09.accumulate", _accumulate_cases, _accumulate)
 
 
 def _dropout_cases(rng: Rng) -> list[Case]:
@@ -139,17 +130,14 @@ def _dropout_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _dropout(x: Any, u: Any, p: float, training: bool) -> Any:
-    return torch.where(u < p, torch.zeros_like(x), x / (1 - p)) if training else x
-
-
-DROPOUT = described(
+@graded(
     "09.dropout",
     _dropout_cases,
-    _dropout,
     parts={"core": 0.6, "gradient": 0.2, "dtype": 0.2},
     forbids=("torch.nn.functional.dropout", "torch.nn.Dropout", "torch.dropout"),
 )
+def _dropout(x: Any, u: Any, p: float, training: bool) -> Any:
+    return torch.where(u < p, torch.zeros_like(x), x / (1 - p)) if training else x
 
 
 def _first_cases(rng: Rng) -> list[Case]:
@@ -162,12 +150,10 @@ def _first_cases(rng: Rng) -> list[Case]:
     return [case(3, 5, False), case(3, 5, True), case(4, 4, False), case(6, 2, True, "float64"), case(6, 2, False)]
 
 
+@graded("09.initialise", _first_cases, forbids=("torch.nn.init", "softlookup.model"))
 def _first(z: Any, after_relu: bool) -> Any:
     n_in, n_out = z.shape
     return z * (2 / n_in) ** 0.5 if after_relu else z / ((n_in + n_out) / 2) ** 0.5
-
-
-FIRST_WEIGHTS = described("09.initialise", _first_cases, _first, forbids=("torch.nn.init", "softlookup.model"))
 
 
 def _train_cases(rng: Rng) -> list[Case]:
@@ -185,6 +171,7 @@ def _train_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("09.train", _train_cases)
 def _train(w: Any, ids: Any, pad_id: int, rate: float, steps: int) -> Any:
     """By hand: pairs are counted, and the gradient of a word's row is (softmax - share) times how often it stood."""
     n_words = len(w)
@@ -198,6 +185,3 @@ def _train(w: Any, ids: Any, pad_id: int, rate: float, steps: int) -> Any:
         losses.append(-(pairs * w.log_softmax(-1)).sum() / tokens)
         w = w - rate * (pairs.sum(-1, keepdim=True) * w.softmax(-1) - pairs) / tokens
     return w, torch.stack(losses)
-
-
-TRAIN = described("09.train", _train_cases, _train)

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import backward, variants_by
+from softlookup_judge.chapters.cases import backward, graded, variants_by
 from softlookup_judge.chapters.draws import Rng, normal, sentences
 from softlookup_judge.chapters.forbidden import dotted
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 OWN_LOSSES = (
     *dotted("torch.nn.functional", "cross_entropy nll_loss kl_div"),
@@ -37,14 +36,10 @@ def _shift_cases(rng: Rng, ignore: int) -> list[Case]:
     ]
 
 
+@graded("09.shift", _shift_cases, variants=variants_by(ignore=(-100, -1, -2, -3, -5, -7, -10, -50, -1000)))
 def _shift(ids: Any, pad_id: int, ignore: int) -> Any:
     pairs = ids.unfold(1, 2, 1)
     return pairs[..., 0], pairs[..., 1].masked_fill(pairs[..., 1] == pad_id, ignore)
-
-
-SHIFT = described(
-    "09.shift", _shift_cases, _shift, variants=variants_by(ignore=(-100, -1, -2, -3, -5, -7, -10, -50, -1000))
-)
 
 
 def _loss_cases(rng: Rng, epsilon: float | None = None) -> list[Case]:
@@ -72,29 +67,25 @@ def _loss_cases(rng: Rng, epsilon: float | None = None) -> list[Case]:
     ]
 
 
+PARTS = {"core": 0.6, "large": 0.2, "gradient": 0.2}
+
+
+@graded("09.cross-entropy", _loss_cases, parts=PARTS, forbids=OWN_LOSSES)
 def _cross_entropy(logits: Any, labels: Any, pad_id: int) -> Any:
     return torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
 
 
-def _smoothed(logits: Any, labels: Any, pad_id: int, epsilon: float) -> Any:
-    return torch.nn.functional.cross_entropy(
-        logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=epsilon
-    )
-
-
-PARTS = {"core": 0.6, "large": 0.2, "gradient": 0.2}
-
-CROSS_ENTROPY = described("09.cross-entropy", _loss_cases, _cross_entropy, parts=PARTS, forbids=OWN_LOSSES)
-
-
-SMOOTHED_LOSS = described(
+@graded(
     "09.smoothed-loss",
     _loss_cases,
-    _smoothed,
     parts=PARTS,
     forbids=OWN_LOSSES,
     variants=variants_by(epsilon=(0.1, 0.2, 0.05, 0.15, 0.25, 0.3, 0.4, 0.02, 0.12)),
 )
+def _smoothed(logits: Any, labels: Any, pad_id: int, epsilon: float) -> Any:
+    return torch.nn.functional.cross_entropy(
+        logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=epsilon
+    )
 
 
 def _perplexity_cases(rng: Rng) -> list[Case]:
@@ -111,8 +102,6 @@ def _perplexity_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("09.perplexity", _perplexity_cases, forbids=("softlookup.model",))
 def _perplexity(losses: Any, tokens: Any) -> Any:
     return (losses.exp() ** (tokens / tokens.sum().double())).prod()
-
-
-PERPLEXITY = described("09.perplexity", _perplexity_cases, _perplexity, forbids=("softlookup.model",))

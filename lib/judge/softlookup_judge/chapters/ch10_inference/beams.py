@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def log_shares(x: np.ndarray) -> np.ndarray:
@@ -37,6 +37,7 @@ def _step_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("10.beam-step", _step_cases)
 def _step(totals: Any, log_p: Any, beams: int) -> Any:
     """All continuations in a list, sorted."""
     w, v = log_p.shape
@@ -48,9 +49,6 @@ def _step(totals: Any, log_p: Any, beams: int) -> Any:
         torch.tensor([continuation[n] for continuation in continuations[:beams]], dtype=dtype)
         for n, dtype in enumerate(kinds)
     )
-
-
-BEAM_STEP = described("10.beam-step", _step_cases, _step)
 
 
 def _renamed(table: np.ndarray, start_id: int, end_id: int) -> tuple[np.ndarray, int, int]:
@@ -155,6 +153,7 @@ def _beam_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("10.beam", _beam_cases, cuts=False)
 def _beam(table: Any, start_id: int, end_id: int, beams: int, limit: int, alpha: float) -> Any:
     """The same with tuples and sorting: texts as keys, finished ones put aside."""
     open_texts: dict[tuple[int, ...], float] = {(): 0.0}
@@ -171,9 +170,6 @@ def _beam(table: Any, start_id: int, end_id: int, beams: int, limit: int, alpha:
         open_texts = {text: longer[text] for text in best if text not in done}
     winner = max(finished, key=finished.__getitem__)
     return torch.tensor(winner), torch.tensor(finished[winner], dtype=torch.float64)
-
-
-BEAM = described("10.beam", _beam_cases, _beam, cuts=False)
 
 
 def _score_cases(rng: Rng, base: int, below: int) -> list[Case]:
@@ -200,6 +196,9 @@ def _score_cases(rng: Rng, base: int, below: int) -> list[Case]:
     ]
 
 
+@graded(
+    "10.score", _score_cases, variants=tuple({"base": base, "below": base + 1} for base in (5, 2, 1, 3, 4, 6, 7, 8, 9))
+)
 def _score(log_p: Any, ids: Any, end_id: int, alpha: float, base: int, below: int) -> Any:
     """Text by text, cut at its first end."""
     scores = []
@@ -207,11 +206,3 @@ def _score(log_p: Any, ids: Any, end_id: int, alpha: float, base: int, below: in
         n = text.index(end_id) + 1 if end_id in text else len(text)
         scores.append(row[:n].sum() * ((base + n) / below) ** -alpha)
     return torch.stack(scores)
-
-
-SCORE = described(
-    "10.score",
-    _score_cases,
-    _score,
-    variants=tuple({"base": base, "below": base + 1} for base in (5, 2, 1, 3, 4, 6, 7, 8, 9)),
-)

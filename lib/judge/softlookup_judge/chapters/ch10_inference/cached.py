@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import LARGE
+from softlookup_judge.chapters.cases import LARGE, graded
 from softlookup_judge.chapters.draws import Rng, far_below, hidden_far_above, normal
 from softlookup_judge.chapters.forbidden import ATTENTIONS
 from softlookup_judge.chapters.oracles import torch
@@ -30,6 +30,7 @@ def _append_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("10.append", _append_cases)
 def _append(k: Any, v: Any, new_k: Any, new_v: Any, rows: Any) -> Any:
     """Written into an empty tensor of the right size."""
     results = []
@@ -40,9 +41,6 @@ def _append(k: Any, v: Any, new_k: Any, new_v: Any, rows: Any) -> Any:
         longer[:, :, :s], longer[:, :, s:] = old.index_select(0, rows), new
         results.append(longer)
     return tuple(results)
-
-
-APPEND = described("10.append", _append_cases, _append)
 
 
 def _attend_cases(rng: Rng) -> list[Case]:
@@ -68,6 +66,7 @@ def _attend_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("10.attend", _attend_cases, parts={"core": 0.6, "groups": 0.3, "large": 0.1}, forbids=ATTENTIONS)
 def _attend(q: Any, k: Any, v: Any) -> Any:
     """Query by query with torch's own attention, on what it may see."""
     n, t, s = q.shape[1], q.shape[2], k.shape[2]
@@ -82,11 +81,6 @@ def _attend(q: Any, k: Any, v: Any) -> Any:
         ]
         heads.append(torch.cat(rows, dim=1))
     return torch.stack(heads, dim=1)
-
-
-ATTEND = described(
-    "10.attend", _attend_cases, _attend, parts={"core": 0.6, "groups": 0.3, "large": 0.1}, forbids=ATTENTIONS
-)
 
 
 def weights(rng: Rng, d: int, wide: int, narrow: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
@@ -115,6 +109,7 @@ def _step_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("10.step", _step_cases, parts={"core": 0.75, "groups": 0.25}, forbids=ATTENTIONS)
 def _step(
     x: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, n_heads: int, n_kv_heads: int, k: Any, v: Any
 ) -> tuple[Any, Any, Any]:
@@ -135,9 +130,6 @@ def _step(
             )
             y[:, j : j + 1] += z @ w_o[head_slice]
     return y, all_k, all_v
-
-
-STEP = described("10.step", _step_cases, _step, parts={"core": 0.75, "groups": 0.25}, forbids=ATTENTIONS)
 
 
 def _model(rng: Rng, v: int, d: int, dtype: str) -> tuple[np.ndarray, ...]:

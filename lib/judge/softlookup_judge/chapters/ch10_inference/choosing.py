@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import DTYPE
+from softlookup_judge.chapters.cases import DTYPE, graded
 from softlookup_judge.chapters.draws import Rng, normal, softmax
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _temperature_cases(rng: Rng) -> list[Case]:
@@ -34,17 +33,13 @@ def _temperature_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("10.temperature", _temperature_cases, parts={"core": 0.6, "zero": 0.2, "large": 0.1, "dtype": 0.1})
 def _temperature(logits: Any, temperature: float) -> Any:
     """Shares of exponentials, by a log-sum-exp; at 0 by comparing with the largest."""
     if not temperature:
         return logits.eq(logits.amax(1, keepdim=True)).to(logits.dtype)
     scaled = torch.mul(logits, 1 / temperature)
     return (scaled - scaled.logsumexp(1, keepdim=True)).exp()
-
-
-TEMPERATURE = described(
-    "10.temperature", _temperature_cases, _temperature, parts={"core": 0.6, "zero": 0.2, "large": 0.1, "dtype": 0.1}
-)
 
 
 def _top_k_cases(rng: Rng) -> list[Case]:
@@ -67,6 +62,7 @@ def _top_k_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("10.top-k", _top_k_cases, parts={"core": 0.7, "large": 0.1, "ties": 0.2})
 def _top_k(logits: Any, k: int) -> Any:
     """By rank: how many tokens are likelier, or as likely with a lower id."""
     ids = torch.arange(logits.shape[1])
@@ -75,9 +71,6 @@ def _top_k(logits: Any, k: int) -> Any:
     chosen = ahead.sum(-1) < k
     e = torch.where(chosen, torch.exp(logits - logits.amax(1, keepdim=True)), 0.0)
     return e / e.sum(1, keepdim=True)
-
-
-TOP_K = described("10.top-k", _top_k_cases, _top_k, parts={"core": 0.7, "large": 0.1, "ties": 0.2})
 
 
 def _distribution(rng: Rng, b: int, v: int, p: float, scale: float = 1.0) -> np.ndarray:
@@ -109,15 +102,13 @@ def _top_p_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("10.top-p", _top_p_cases, parts={"core": 0.7, "sure": 0.2, "exact": 0.1})
 def _top_p(probabilities: Any, p: float) -> Any:
     """Token by token: it is kept if the likelier ones hold less than p."""
     likelier = probabilities[:, None, :] > probabilities[:, :, None]
     before = torch.einsum("bij,bj->bi", likelier.to(probabilities.dtype), probabilities)
     remaining = torch.where(before < p, probabilities, 0.0)
     return remaining / remaining.sum(1, keepdim=True)
-
-
-TOP_P = described("10.top-p", _top_p_cases, _top_p, parts={"core": 0.7, "sure": 0.2, "exact": 0.1})
 
 
 def _draw_cases(rng: Rng) -> list[Case]:
@@ -151,8 +142,6 @@ def _draw_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("10.draw", _draw_cases, parts={"core": 0.8, "edges": 0.2}, cuts=False)
 def _draw(probabilities: Any, u: Any) -> Any:
     return torch.searchsorted(probabilities.cumsum(1), u[:, None], right=True)[:, 0]
-
-
-DRAW = described("10.draw", _draw_cases, _draw, parts={"core": 0.8, "edges": 0.2}, cuts=False)

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import sized, variants_by
+from softlookup_judge.chapters.cases import graded, sized, variants_by
 from softlookup_judge.chapters.draws import Rng, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _next_cases(rng: Rng) -> list[Case]:
@@ -30,11 +29,9 @@ def _next_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("10.next", _next_cases)
 def _next(logits: Any, lengths: Any) -> Any:
     return torch.stack([row[: int(n)][-1].topk(1).indices[0] for row, n in zip(logits, lengths, strict=True)])
-
-
-NEXT = described("10.next", _next_cases, _next)
 
 
 def _chain(rng: Rng, v: int, path: list[int]) -> np.ndarray:
@@ -76,6 +73,7 @@ def _greedy_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("10.greedy", _greedy_cases)
 def _greedy(table: Any, ids: Any, end_id: int, limit: int) -> Any:
     """The same by following a row of successors, and cutting behind the first end."""
     follows = table.topk(1, dim=1).indices[:, 0].tolist()
@@ -84,9 +82,6 @@ def _greedy(table: Any, ids: Any, end_id: int, limit: int) -> Any:
         walk.append(follows[walk[-1] if walk else int(ids[-1])])
     cut = walk.index(end_id) + 1 if end_id in walk else limit
     return torch.tensor([*ids.tolist(), *walk[:cut]])
-
-
-GREEDY = described("10.greedy", _greedy_cases, _greedy)
 
 
 def _position_cases(rng: Rng, for_padding: int) -> list[Case]:
@@ -103,17 +98,13 @@ def _position_cases(rng: Rng, for_padding: int) -> list[Case]:
     ]
 
 
+@graded("10.positions", _position_cases, variants=variants_by(for_padding=(0, 1, 2, 3, 4, 5, 7, 9, 11)))
 def _positions(real: Any, n_new: int, for_padding: int) -> Any:
     """Row by row: a column's place, less the padding in front."""
     s = real.shape[1]
     fronts = [s - int(row.sum()) for row in real]
     columns = range(s - n_new, s)
     return torch.tensor([[c - front if c >= front else for_padding for c in columns] for front in fronts])
-
-
-POSITIONS = described(
-    "10.positions", _position_cases, _positions, variants=variants_by(for_padding=(0, 1, 2, 3, 4, 5, 7, 9, 11))
-)
 
 
 def _bytes_cases(rng: Rng) -> list[Case]:
@@ -129,6 +120,7 @@ def _bytes_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("10.cache-bytes", _bytes_cases, frame="plain")
 def _bytes(
     n_layers: int, n_heads: int, n_kv_heads: int, head_width: int, batch: int, n_tokens: int, bytes_each: int
 ) -> int:
@@ -138,15 +130,13 @@ def _bytes(
     return cache.numel() * cache.element_size()
 
 
-CACHE_BYTES = described("10.cache-bytes", _bytes_cases, _bytes, frame="plain")
-
-
 def _cost_cases(rng: Rng) -> list[Case]:
     p, m = (int(n) for n in rng.integers(4, 30, size=2))
     sizes = ((2, 3), (1, 1), (1, 6), (10, 1), (5, 5), (p, m), (128, 128))
-    return [Case(f"a prompt of {p}, {m} new tokens", (p, m), frame="plain") for p, m in sizes]
+    return [Case(f"a prompt of {p}, {m} new tokens", (p, m)) for p, m in sizes]
 
 
+@graded("10.cost", _cost_cases, frame="plain")
 def _cost(n_prompt: int, n_new: int) -> Any:
     """Counted one by one, as a program would run them."""
     again = [list(range(length)) for length in range(n_prompt, n_prompt + n_new)]
@@ -154,6 +144,3 @@ def _cost(n_prompt: int, n_new: int) -> Any:
     tokens = [sum(map(len, steps)) for steps in (again, fed)]
     scores = [sum(position + 1 for step in steps for position in step) for steps in (again, fed)]
     return tuple(np.array(n) for n in (tokens[0], tokens[1], scores[0], scores[1]))
-
-
-COST = described("10.cost", _cost_cases, _cost, frame="plain")

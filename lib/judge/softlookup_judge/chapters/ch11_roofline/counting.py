@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import sized
+from softlookup_judge.chapters.cases import graded, sized
 from softlookup_judge.chapters.draws import Rng
 from softlookup_judge.chapters.oracles import least_enough, torch
-from softlookup_judge.data.published import described
 
 
 def _intensity_cases(rng: Rng) -> list[Case]:
@@ -28,12 +27,10 @@ def _intensity_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("11.intensity", _intensity_cases, frame="plain")
 def _intensity(reads: int, writes: int, operations: int, bits: int) -> float:
     """In exact fractions."""
     return float(Fraction(operations) / (Fraction(bits, 8) * (reads + writes)))
-
-
-INTENSITY = described("11.intensity", _intensity_cases, _intensity, frame="plain")
 
 
 def _product_cases(rng: Rng) -> list[Case]:
@@ -47,6 +44,7 @@ def _product_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("11.product", _product_cases, frame="plain")
 def _product(t: int, d: int, f: int, bytes_per_number: int) -> tuple[np.ndarray, np.ndarray]:
     """By the sizes of torch's own tensors, on the device that holds no numbers; a test asks torch's counter, too."""
     dtype = {1: torch.int8, 2: torch.bfloat16, 4: torch.float32, 8: torch.float64}[bytes_per_number]
@@ -55,9 +53,6 @@ def _product(t: int, d: int, f: int, bytes_per_number: int) -> tuple[np.ndarray,
     for_each_result = 2 * a.shape[1]
     moved = sum(x.numel() * x.element_size() for x in (a, b, result))
     return np.array(for_each_result * result.numel()), np.array(moved)
-
-
-PRODUCT = described("11.product", _product_cases, _product, frame="plain")
 
 
 def _row_cases(rng: Rng) -> list[Case]:
@@ -79,6 +74,7 @@ def _row_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("11.rows", _row_cases, frame="plain")
 def _rows(d: int, f: int, bytes_per_number: int, ridge: float) -> int:
     """By trying, in exact fractions."""
     edge = Fraction(ridge)
@@ -87,9 +83,6 @@ def _rows(d: int, f: int, bytes_per_number: int, ridge: float) -> int:
         return Fraction(2 * t * d * f, (t * d + d * f + t * f) * bytes_per_number) >= edge
 
     return least_enough(enough)
-
-
-ROWS = described("11.rows", _row_cases, _rows, frame="plain")
 
 
 Steps = list[list[Any]]
@@ -113,9 +106,10 @@ def _fuse_cases(rng: Rng) -> list[Case]:
         ("nothing to be kept", (again, [], 40, 1)),
         ("one step", ([["z", ["a", "b", "c"]]], ["z"], 7, 8)),
     )
-    return [Case(label, args, frame="plain") for label, args in rows]
+    return [Case(label, args) for label, args in rows]
 
 
+@graded("11.fuse", _fuse_cases, frame="plain")
 def _fused(steps: Steps, keep: list[str], n: int, bytes_per_number: int) -> tuple[np.ndarray, np.ndarray]:
     """By carrying it out: a memory that counts every array that passes."""
     passed = 0
@@ -133,6 +127,3 @@ def _fused(steps: Steps, keep: list[str], n: int, bytes_per_number: int) -> tupl
         fast.add(output)
         passed += output in keep
     return np.array(apart * n * bytes_per_number), np.array(passed * n * bytes_per_number)
-
-
-FUSE = described("11.fuse", _fuse_cases, _fused, frame="plain")

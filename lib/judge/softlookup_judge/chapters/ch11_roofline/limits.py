@@ -6,49 +6,31 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import sized
+from softlookup_judge.chapters.cases import graded, sized
 from softlookup_judge.chapters.draws import Rng
-from softlookup_judge.data.published import described
 
 
 def _sheet_cases(rng: Rng) -> list[Case]:
+    # Every prefix before every unit, with an asterisk and without one.
+    fixed = (
+        "312 TFLOPS; 1,979 TFLOPS*; 19.5 TFLOPS; 1,248 TOPS*; 1,935 GB/s; 3.35 TB/s; 80 GB; 40 GiB; 512 MiB; 600 MB/s; "
+        "2 TiB; 78 GFLOPS; 1.5 TB; 64 MiB/s; 1,024,000 MB; 640 GOPS; 2,600 MFLOPS*; 33.5 GOPS*; 1.2 TiB/s; 900 GiB/s"
+    )
     texts = (
-        "312 TFLOPS",
-        "1,979 TFLOPS*",
-        "19.5 TFLOPS",
-        "1,248 TOPS*",
-        "1,935 GB/s",
-        "3.35 TB/s",
-        "80 GB",
-        "40 GiB",
-        "512 MiB",
-        "600 MB/s",
-        "2 TiB",
-        "78 GFLOPS",
-        "1.5 TB",
-        "64 MiB/s",
-        "1,024,000 MB",
-        # Every prefix before every unit, with an asterisk and without one.
-        "640 GOPS",
-        "2,600 MFLOPS*",
-        "33.5 GOPS*",
-        "1.2 TiB/s",
-        "900 GiB/s",
+        *fixed.split("; "),
         f"{int(rng.integers(2, 9))},{int(rng.integers(100, 999))} TFLOPS*",
         f"{int(rng.integers(100, 999))} GB/s",
     )
-    return [Case(repr(text), (text,), frame="plain") for text in texts]
+    return [Case(repr(text), (text,)) for text in texts]
 
 
+@graded("11.sheet", _sheet_cases, frame="plain")
 def _sheet(text: str) -> float:
     """In decimals, by the prefix."""
     digits, _, unit = text.partition(" ")
     base, prefixes = (1024, ("Mi", "Gi", "Ti")) if "i" in unit else (1000, ("M", "G", "T"))
     power = next(base**n for n, prefix in enumerate(prefixes, 2) if unit.startswith(prefix))
     return float(Decimal(digits.replace(",", "")) * power / (1 + unit.count("*")))
-
-
-SHEET = described("11.sheet", _sheet_cases, _sheet, frame="plain")
 
 
 def _sheet_of(dense: dict[str, float], sparse: dict[str, float], memory: float, link: float) -> dict[str, Any]:
@@ -73,15 +55,13 @@ def _ridge_cases(rng: Rng) -> list[Case]:
         ("a made-up one, float32", (random_sheet, "float32")),
         ("one whose sparse products are not twice as fast", (thin, "bfloat16")),
     )
-    return [Case(label, args, frame="plain") for label, args in rows]
+    return [Case(label, args) for label, args in rows]
 
 
+@graded("11.ridge", _ridge_cases, frame="plain")
 def _ridge(sheet: dict[str, Any], dtype: str) -> float:
     """How many operations could have been done while one byte arrives: time for a byte times the rate."""
     return (1.0 / sheet["memory"]) * sheet["dense"][dtype]
-
-
-RIDGE = described("11.ridge", _ridge_cases, _ridge, frame="plain")
 
 
 def _attainable_cases(rng: Rng, **_: Any) -> list[Case]:
@@ -98,17 +78,9 @@ def _attainable_cases(rng: Rng, **_: Any) -> list[Case]:
     )
 
 
-def _attainable(peak_tflops: float, bandwidth_gb_per_s: float, intensity: float, unit: float = 1e12, **_: Any) -> float:
-    """By the clock: the time that a million operations take, the slower of the two ways."""
-    flops = 1e6
-    seconds = np.maximum(flops / (peak_tflops * 1e12), flops / intensity / (bandwidth_gb_per_s * 1e9))
-    return float(flops / seconds / unit)
-
-
-ATTAINABLE = described(
+@graded(
     "11.attainable",
     _attainable_cases,
-    _attainable,
     frame="plain",
     variants=(
         {"unit": 1e12, "wording": "TFLOP/s"},
@@ -120,6 +92,11 @@ ATTAINABLE = described(
         {"unit": 1e18, "wording": "EFLOP/s"},
     ),
 )
+def _attainable(peak_tflops: float, bandwidth_gb_per_s: float, intensity: float, unit: float = 1e12, **_: Any) -> float:
+    """By the clock: the time that a million operations take, the slower of the two ways."""
+    flops = 1e6
+    seconds = np.maximum(flops / (peak_tflops * 1e12), flops / intensity / (bandwidth_gb_per_s * 1e9))
+    return float(flops / seconds / unit)
 
 
 Operations = list[list[float]]
@@ -135,13 +112,7 @@ def _time_cases(rng: Rng, **_: Any) -> list[Case]:
         ("a step on an A100", ([[137e9, 0.12e9], [0.6e9, 1.2e9], [137e9, 0.12e9]], 312e12, 2039e9)),
         ("four that were drawn", (random_operations, peak, road)),
     )
-    return [Case(label, args, frame="plain") for label, args in rows]
-
-
-def _time(operations: Operations, peak: float, bandwidth: float, unit: float = 1.0, **_: Any) -> float:
-    """All at once, by numpy."""
-    table = np.array(operations) / np.array([peak, bandwidth])
-    return float(table.max(axis=1).sum() / unit)
+    return [Case(label, args) for label, args in rows]
 
 
 UNITS = (
@@ -156,13 +127,14 @@ UNITS = (
     (1e-12, "picoseconds"),
 )
 
-TIME = described(
-    "11.time",
-    _time_cases,
-    _time,
-    frame="plain",
-    variants=tuple({"unit": unit, "wording": wording} for unit, wording in UNITS),
+
+@graded(
+    "11.time", _time_cases, frame="plain", variants=tuple({"unit": unit, "wording": wording} for unit, wording in UNITS)
 )
+def _time(operations: Operations, peak: float, bandwidth: float, unit: float = 1.0, **_: Any) -> float:
+    """All at once, by numpy."""
+    table = np.array(operations) / np.array([peak, bandwidth])
+    return float(table.max(axis=1).sum() / unit)
 
 
 def _near_cases(rng: Rng) -> list[Case]:
@@ -175,16 +147,14 @@ def _near_cases(rng: Rng) -> list[Case]:
         ("quicker than memory, out of a cache", (3e9, 12e9, 0.4, 80e9, 20e9)),
         ("drawn", (float(rng.integers(2, 9)) * 1e12, 2e12, 300.0, 80e9, 20e9)),
     )
-    return [Case(label, args, frame="plain") for label, args in rows]
+    return [Case(label, args) for label, args in rows]
 
 
+@graded("11.near", _near_cases, frame="plain")
 def _near(flops: float, n_bytes: float, seconds: float, peak: float, bandwidth: float) -> tuple[np.ndarray, np.ndarray]:
     """By times: the least one over the measured one."""
     least = np.array([flops / peak, n_bytes / bandwidth])
     return least.max() / seconds, np.array(least[0] >= least[1])
-
-
-NEAR = described("11.near", _near_cases, _near, frame="plain")
 
 
 def _link_cases(rng: Rng) -> list[Case]:
@@ -199,15 +169,13 @@ def _link_cases(rng: Rng) -> list[Case]:
         ("the same machine: memory", (8e9, 4e9, 0.1e9, 2e12, 500e9, 64e9)),
         ("drawn", (1e9, float(rng.integers(1, 9)) * 1e9, float(rng.integers(4, 9)) * 1e9, *rates)),
     )
-    return [Case(label, args, frame="plain") for label, args in rows]
+    return [Case(label, args) for label, args in rows]
 
 
+@graded("11.link", _link_cases, frame="plain")
 def _link(
     flops: float, n_bytes: float, link_bytes: float, peak: float, bandwidth: float, link: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """By numpy: rates in a row, the link's one direction."""
     times = np.array([flops, n_bytes, link_bytes]) / np.array([peak, bandwidth, 0.5 * link])
     return times.max(), times.argmax()
-
-
-LINK = described("11.link", _link_cases, _link, frame="plain")

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import sized
+from softlookup_judge.chapters.cases import graded, sized
 from softlookup_judge.chapters.draws import Rng
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def meta(*shape: int, size: int = 2) -> Any:
@@ -34,13 +33,11 @@ def _product_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("12.product", _product_cases, frame="plain")
 def _product(rows: int, d_in: int, d_out: int, bytes_per_number: int) -> tuple[int, int, float]:
     moved = sum(meta(*shape, size=bytes_per_number).nbytes for shape in ((rows, d_in), (d_in, d_out), (rows, d_out)))
     flops = product_flops(((rows, d_in), (d_in, d_out)))
     return flops, moved, flops / moved
-
-
-PRODUCT = described("12.product", _product_cases, _product, frame="plain")
 
 
 def _table_cases(rng: Rng) -> list[Case]:
@@ -55,6 +52,7 @@ def _table_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("12.table", _table_cases, frame="plain")
 def _table(batch: int, n_tokens: int, n_heads: int, head_width: int, bytes_per_number: int) -> np.ndarray:
     """From the shapes of products and tensors."""
     d = n_heads * head_width
@@ -81,9 +79,6 @@ def _table(batch: int, n_tokens: int, n_heads: int, head_width: int, bytes_per_n
     return np.array([(flops, moved, flops / moved) for flops, moved in rows], dtype=np.float64)
 
 
-TABLE = described("12.table", _table_cases, _table, frame="plain")
-
-
 Shapes = tuple[int, ...]
 
 
@@ -101,6 +96,7 @@ def _layer_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("12.layer", _layer_cases, frame="plain")
 def _layer(
     n_tokens: int,
     context: int,
@@ -132,9 +128,6 @@ def _layer(
     return product_flops(*pairs)
 
 
-LAYER = described("12.layer", _layer_cases, _layer, frame="plain")
-
-
 def _pair_cases(rng: Rng) -> list[Case]:
     random_sizes = tuple(int(rng.integers(low, low + 8)) for low in (2, 11, 21, 31, 41, 2, 61))
     return sized(
@@ -147,6 +140,7 @@ def _pair_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("12.encoder-decoder", _pair_cases, frame="plain")
 def _pair(
     batch: int, source: int, target: int, d_model: int, d_hidden: int, n_layers: int, vocab_size: int
 ) -> tuple[int, int]:
@@ -173,6 +167,3 @@ def _pair(
     return batch * n_layers * encoder, batch * (
         n_layers * decoder + product_flops(((target, d_model), (d_model, vocab_size)))
     )
-
-
-ENCODER_DECODER = described("12.encoder-decoder", _pair_cases, _pair, frame="plain")

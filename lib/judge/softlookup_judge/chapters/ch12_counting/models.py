@@ -1,11 +1,10 @@
 """Tasks that count whole models: parameters, operations for a token, time and memory of training."""
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import sized
+from softlookup_judge.chapters.cases import graded, sized
 from softlookup_judge.chapters.ch12_counting.counts import meta, product_flops
 from softlookup_judge.chapters.draws import Rng
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _parameter_cases(rng: Rng) -> list[Case]:
@@ -21,6 +20,7 @@ def _parameter_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("12.parameters", _parameter_cases, frame="plain")
 def _parameters(
     vocab_size: int,
     d_model: int,
@@ -54,9 +54,6 @@ def _parameters(
     return sum(p.numel() for p in whole.parameters()), in_products
 
 
-PARAMETERS = described("12.parameters", _parameter_cases, _parameters, frame="plain")
-
-
 def _token_cases(rng: Rng) -> list[Case]:
     random_sizes = (int(rng.integers(10**6, 10**8)), int(rng.integers(2, 40)), 6, 50, int(rng.integers(3, 900)))
     return sized(
@@ -69,6 +66,11 @@ def _token_cases(rng: Rng) -> list[Case]:
     )
 
 
+def _turned(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return (*shape[:-2], shape[-1], shape[-2])
+
+
+@graded("12.token", _token_cases, frame="plain")
 def _token(n_weights: int, n_layers: int, n_heads: int, head_width: int, context: int) -> tuple[int, int]:
     """The products of one token, and the two of each that make gradients; weights as a matrix of one column."""
     scores = (n_heads, 1, head_width), (n_heads, head_width, context)
@@ -79,13 +81,6 @@ def _token(n_weights: int, n_layers: int, n_heads: int, head_width: int, context
         result = (*a[:-1], b[-1])
         both += [(result, _turned(b)), (_turned(a), result)]
     return product_flops(*there), product_flops(*both)
-
-
-def _turned(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return (*shape[:-2], shape[-1], shape[-2])
-
-
-TOKEN = described("12.token", _token_cases, _token, frame="plain")
 
 
 DAY_S = 86400.0
@@ -103,19 +98,9 @@ def _days_cases(rng: Rng, unit: str, unit_s: float) -> list[Case]:
     )
 
 
-def _days(
-    n_parameters: int, n_tokens: int, n_devices: int, sheet: dict[str, float], share: float, unit: str, unit_s: float
-) -> float:
-    """Token for token: a multiply-add forward and two back for each parameter, so much a second."""
-    multiply_adds = n_parameters + 2 * n_parameters
-    tokens_per_s = n_devices * share * (sheet["dense"] * 1e12 / (2 * multiply_adds))
-    return n_tokens / tokens_per_s / unit_s
-
-
-DAYS = described(
+@graded(
     "12.days",
     _days_cases,
-    _days,
     frame="plain",
     variants=(
         {"unit": "days", "unit_s": DAY_S},
@@ -129,6 +114,13 @@ DAYS = described(
         {"unit": "years of 365 days", "unit_s": 31536000.0},
     ),
 )
+def _days(
+    n_parameters: int, n_tokens: int, n_devices: int, sheet: dict[str, float], share: float, unit: str, unit_s: float
+) -> float:
+    """Token for token: a multiply-add forward and two back for each parameter, so much a second."""
+    multiply_adds = n_parameters + 2 * n_parameters
+    tokens_per_s = n_devices * share * (sheet["dense"] * 1e12 / (2 * multiply_adds))
+    return n_tokens / tokens_per_s / unit_s
 
 
 def _states_cases(rng: Rng) -> list[Case]:
@@ -144,15 +136,13 @@ def _states_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("12.states", _states_cases, frame="plain")
 def _states(n_parameters: int, recipe: str) -> tuple[int, ...]:
     """The bytes of tensors as torch would hold them."""
     half = recipe == "master"
     weights, gradients = (meta(n_parameters, size=2 if half else 4).nbytes for _ in range(2))
     master = meta(n_parameters, size=4).nbytes if half else 0
     return weights, gradients, master, sum(meta(n_parameters, size=4).nbytes for _ in ("mean", "mean of squares"))
-
-
-STATES = described("12.states", _states_cases, _states, frame="plain")
 
 
 def _activation_cases(rng: Rng) -> list[Case]:
@@ -168,6 +158,7 @@ def _activation_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("12.activations", _activation_cases, frame="plain")
 def _activation(batch: int, n_tokens: int, d_model: int, n_heads: int, d_hidden: int, fused: bool) -> int:
     """The tensors one by one, as torch would hold them."""
     states = ["norm 1", "q, k and v", "output", "norm 2", "up"]
@@ -179,6 +170,3 @@ def _activation(batch: int, n_tokens: int, d_model: int, n_heads: int, d_hidden:
         meta(batch, n_tokens, d_hidden),
     ]
     return sum(tensor.nbytes for tensor in tensors) + (0 if fused else meta(batch, n_heads, n_tokens, n_tokens).nbytes)
-
-
-ACTIVATIONS = described("12.activations", _activation_cases, _activation, frame="plain")

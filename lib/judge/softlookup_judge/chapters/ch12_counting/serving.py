@@ -3,11 +3,10 @@
 from fractions import Fraction
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import sized
+from softlookup_judge.chapters.cases import graded, sized
 from softlookup_judge.chapters.ch12_counting.counts import meta, product_flops
 from softlookup_judge.chapters.draws import Rng
 from softlookup_judge.chapters.oracles import least_enough
-from softlookup_judge.data.published import described
 
 
 def _fit_cases(rng: Rng, number_format: str, size: int) -> list[Case]:
@@ -23,6 +22,17 @@ def _fit_cases(rng: Rng, number_format: str, size: int) -> list[Case]:
     )
 
 
+@graded(
+    "12.cache",
+    _fit_cases,
+    frame="plain",
+    variants=(
+        {"number_format": "half precision, two bytes", "size": 2},
+        {"number_format": "float32, four bytes", "size": 4},
+        {"number_format": "FP8, one byte", "size": 1},
+        {"number_format": "float64, eight bytes", "size": 8},
+    ),
+)
 def _fit(
     memory: int,
     n_parameters: int,
@@ -45,20 +55,6 @@ def _fit(
     return count
 
 
-CACHE = described(
-    "12.cache",
-    _fit_cases,
-    _fit,
-    frame="plain",
-    variants=(
-        {"number_format": "half precision, two bytes", "size": 2},
-        {"number_format": "float32, four bytes", "size": 4},
-        {"number_format": "FP8, one byte", "size": 1},
-        {"number_format": "float64, eight bytes", "size": 8},
-    ),
-)
-
-
 def _step_cases(rng: Rng) -> list[Case]:
     return sized(
         "B, weight bytes, cache bytes, operations for a token, GB/s, TFLOP/s",
@@ -72,6 +68,7 @@ def _step_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("12.step", _step_cases, frame="plain")
 def _step(
     batch: int, weight_bytes: int, cache_bytes: int, token_flops: int, gb_per_s: float, tflop_per_s: float
 ) -> tuple[float, float]:
@@ -79,9 +76,6 @@ def _step(
     flops, moved = batch * token_flops, weight_bytes + batch * cache_bytes
     attainable = min(tflop_per_s * 1e12, gb_per_s * 1e9 * (flops / moved))
     return flops / attainable, attainable / token_flops
-
-
-STEP = described("12.step", _step_cases, _step, frame="plain")
 
 
 def _decode_cases(rng: Rng) -> list[Case]:
@@ -96,6 +90,7 @@ def _decode_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("12.decode", _decode_cases, frame="plain")
 def _decode(
     batch: int,
     context: int,
@@ -118,9 +113,6 @@ def _decode(
     )
 
 
-DECODE = described("12.decode", _decode_cases, _decode, frame="plain")
-
-
 def _ridge_cases(rng: Rng) -> list[Case]:
     t = int(rng.integers(2, 9))
     return sized(
@@ -139,6 +131,7 @@ def _ridge_cases(rng: Rng) -> list[Case]:
     )
 
 
+@graded("12.ridge", _ridge_cases, frame="plain")
 def _ridge(n_tokens: int, d_model: int, d_hidden: int, bytes_per_number: int, ridge: float) -> int:
     """By trying, in exact fractions, since ties count."""
     exact = Fraction(ridge)
@@ -150,6 +143,3 @@ def _ridge(n_tokens: int, d_model: int, d_hidden: int, bytes_per_number: int, ri
         )
 
     return least_enough(enough)
-
-
-RIDGE = described("12.ridge", _ridge_cases, _ridge, frame="plain")

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import backward
+from softlookup_judge.chapters.cases import backward, graded
 from softlookup_judge.chapters.draws import Rng, doubles, qkv
 from softlookup_judge.chapters.forbidden import ATTENTIONS, SOFTMAXES
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _linear_cases(rng: Rng) -> list[Case]:
@@ -35,13 +34,11 @@ def _positive(x: Any) -> Any:
     return torch.where(x > 0, x + 1, torch.exp(torch.clamp(x, max=0)))
 
 
+@graded("13.linear", _linear_cases, parts={"core": 0.8, "gradient": 0.2}, forbids=ATTENTIONS)
 def _linear(q: Any, k: Any, v: Any) -> Any:
     """The slow way, with all weights written out."""
     a = (_positive(q)[..., :, None, :] * _positive(k)[..., None, :, :]).sum(-1)
     return (a / a.sum(-1, keepdim=True)) @ v
-
-
-LINEAR = described("13.linear", _linear_cases, _linear, parts={"core": 0.8, "gradient": 0.2}, forbids=ATTENTIONS)
 
 
 def _step_cases(rng: Rng) -> list[Case]:
@@ -64,6 +61,7 @@ def _step_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("13.step", _step_cases, forbids=ATTENTIONS)
 def _step(key_values: Any, keys: Any, q: Any, k: Any, v: Any) -> tuple[Any, Any, Any]:
     """Sums cell by cell; the division last."""
     g = _positive(k)
@@ -71,9 +69,6 @@ def _step(key_values: Any, keys: Any, q: Any, k: Any, v: Any) -> tuple[Any, Any,
     keys = torch.add(keys, g)
     f = _positive(q)
     return torch.einsum("...h,...hv->...v", f, key_values) / (f * keys).sum(-1, keepdim=True), key_values, keys
-
-
-STEP = described("13.step", _step_cases, _step, forbids=ATTENTIONS)
 
 
 def _part(
@@ -119,6 +114,7 @@ def _merge_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("13.merge", _merge_cases, parts={"core": 0.65, "large": 0.15, "blind": 0.2}, forbids=SOFTMAXES)
 def _merge(m_a: Any, l_a: Any, z_a: Any, m_b: Any, l_b: Any, z_b: Any) -> tuple[Any, Any, Any]:
     """Query by query, with plain numbers."""
     import math
@@ -134,8 +130,3 @@ def _merge(m_a: Any, l_a: Any, z_a: Any, m_b: Any, l_b: Any, z_b: Any) -> tuple[
         total[index] = l_a[index] * shrink[0] + l_b[index] * shrink[1]
         z[index] = z_a[index] * shrink[0] + z_b[index] * shrink[1]
     return m, total, z
-
-
-MERGE = described(
-    "13.merge", _merge_cases, _merge, parts={"core": 0.65, "large": 0.15, "blind": 0.2}, forbids=SOFTMAXES
-)

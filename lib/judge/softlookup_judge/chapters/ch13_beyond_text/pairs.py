@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import backward
+from softlookup_judge.chapters.cases import backward, graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal, of_many_lengths
 from softlookup_judge.chapters.forbidden import ATTENTIONS
 from softlookup_judge.chapters.oracles import attended, from_heads, projected, torch
-from softlookup_judge.data.published import described
 from softlookup_judge.data.words import rows_sum_to_one
 
 
@@ -38,23 +37,21 @@ def _loss_cases(rng: Rng, sign: float, wording: str) -> list[Case]:
     ]
 
 
+SCALE_NAMED = ("**multiplied by** $e^\\sigma$", "**divided by** $e^\\sigma$")
+
+
+@graded(
+    "13.contrastive",
+    _loss_cases,
+    parts={"core": 0.7, "large": 0.1, "gradient": 0.2},
+    variants=tuple({"sign": s, "wording": wording} for s, wording in zip((1.0, -1.0), SCALE_NAMED, strict=True)),
+)
 def _loss(images: Any, texts: Any, log_scale: Any, sign: float, wording: str) -> Any:
     """Each picture's own pair against all others, by logsumexp; no labels, no softmax."""
     cosines = torch.nn.functional.cosine_similarity(images[:, None], texts[None], dim=-1)
     scores = cosines * torch.exp(sign * log_scale)
     diagonal = scores.diagonal().mean()
     return (torch.logsumexp(scores, 0).mean() + torch.logsumexp(scores, 1).mean()) / 2 - diagonal
-
-
-SCALE_NAMED = ("**multiplied by** $e^\\sigma$", "**divided by** $e^\\sigma$")
-
-CONTRASTIVE = described(
-    "13.contrastive",
-    _loss_cases,
-    _loss,
-    parts={"core": 0.7, "large": 0.1, "gradient": 0.2},
-    variants=tuple({"sign": s, "wording": wording} for s, wording in zip((1.0, -1.0), SCALE_NAMED, strict=True)),
-)
 
 
 def _zero_cases(rng: Rng) -> list[Case]:
@@ -75,6 +72,7 @@ def _zero_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("13.zero-shot", _zero_cases, cuts=False)
 def _zero(images: Any, labels: Any, scale: float) -> Any:
     """One label after the other, by its own unit vector; shares of exponentials."""
     columns = []
@@ -84,9 +82,6 @@ def _zero(images: Any, labels: Any, scale: float) -> Any:
     scores = torch.stack(columns, dim=-1) * scale
     raised = torch.exp(scores - scores.amax(-1, keepdim=True))
     return raised / raised.sum(-1, keepdim=True)
-
-
-ZERO_SHOT = described("13.zero-shot", _zero_cases, _zero, cuts=False)
 
 
 def _look_args(
@@ -124,13 +119,11 @@ def _look_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("13.look", _look_cases, parts={"core": 0.7, "gate": 0.15, "gradient": 0.15}, forbids=ATTENTIONS)
 def _look(x: Any, picture: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, gate: Any, n_heads: int) -> Any:
     """All heads at once, with torch's own attention."""
     q, k, v = projected(x, w_q, n_heads), projected(picture, w_k, n_heads), projected(picture, w_v, n_heads)
     return torch.addcmul(x, torch.tanh(gate).expand_as(x), from_heads(attended(q, k, v), w_o))
-
-
-LOOK = described("13.look", _look_cases, _look, parts={"core": 0.7, "gate": 0.15, "gradient": 0.15}, forbids=ATTENTIONS)
 
 
 def _maps(rng: Rng, layers: int, n: int, t: int, dtype: str = "float32") -> np.ndarray:
@@ -150,6 +143,7 @@ def _rollout_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("13.rollout", _rollout_cases, properties=(rows_sum_to_one,), cuts=False)
 def _rollout(maps: Any) -> Any:
     """Token by token backwards: what stands at a place on top came from where."""
     n = maps.shape[-1]
@@ -162,6 +156,3 @@ def _rollout(maps: Any) -> Any:
             origin = torch.lerp(origin, looked, 0.5)
         rows.append(origin)
     return torch.stack(rows)
-
-
-ROLLOUT = described("13.rollout", _rollout_cases, _rollout, properties=(rows_sum_to_one,), cuts=False)

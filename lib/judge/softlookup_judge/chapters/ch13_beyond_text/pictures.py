@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import backward
+from softlookup_judge.chapters.cases import backward, graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 ORDERS = ((0, 2, 4, 1, 3, 5), (0, 2, 4, 3, 5, 1))
 """For each variant: the axes of what stands inside a patch come last, channel by channel or pixel by pixel."""
@@ -30,20 +29,17 @@ def _patch_cases(rng: Rng, order: tuple[int, ...], wording: str) -> list[Case]:
     ]
 
 
+@graded(
+    "13.patches",
+    _patch_cases,
+    variants=tuple({"order": order, "wording": wording} for order, wording in zip(ORDERS, NAMED, strict=True)),
+)
 def _patches(images: Any, patch: int, order: tuple[int, ...], wording: str) -> Any:
     """Torch's unfold, which gives patches as columns."""
     rows = torch.nn.functional.unfold(images, patch, stride=patch).transpose(1, 2)
     if order == ORDERS[0]:
         return rows
     return rows.unflatten(-1, (images.shape[1], patch * patch)).transpose(-1, -2).flatten(-2)
-
-
-PATCHES = described(
-    "13.patches",
-    _patch_cases,
-    _patches,
-    variants=tuple({"order": order, "wording": wording} for order, wording in zip(ORDERS, NAMED, strict=True)),
-)
 
 
 def _kernel_cases(rng: Rng) -> list[Case]:
@@ -58,13 +54,11 @@ def _kernel_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("13.kernel", _kernel_cases, parts={"core": 0.85, "gradient": 0.15})
 def _kernel(w: Any, channels: int, patch: int) -> Any:
     """Number by number: where a pixel's row stands in w."""
     rows = [[[w[(c * patch + i) * patch + j] for j in range(patch)] for i in range(patch)] for c in range(channels)]
     return torch.stack([torch.stack([torch.stack(row) for row in plane]) for plane in rows]).movedim(-1, 0)
-
-
-KERNEL_TASK = described("13.kernel", _kernel_cases, _kernel, parts={"core": 0.85, "gradient": 0.15})
 
 
 def _frame_cases(rng: Rng) -> list[Case]:
@@ -78,11 +72,9 @@ def _frame_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("13.frames", _frame_cases, parts={"core": 0.9, "one": 0.1})
 def _frames(samples: Any, width: int, hop: int) -> Any:
     return samples.unfold(-1, width, hop)
-
-
-FRAMES = described("13.frames", _frame_cases, _frames, parts={"core": 0.9, "one": 0.1})
 
 
 def _token_args(rng: Rng, b: int, t: int, m: int, d: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
@@ -104,11 +96,9 @@ def _token_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("13.tokens", _token_cases, parts={"core": 0.85, "gradient": 0.15}, cuts=False)
 def _tokens(patches: Any, w: Any, b: Any, class_token: Any, positions: Any) -> Any:
     """Into a table of the right size: linear first, then one row in front."""
     projections = torch.nn.functional.linear(patches, w.T, b)
     first = torch.stack([class_token] * len(patches))[:, None]
     return torch.stack([torch.vstack([f, rows]).add(positions) for f, rows in zip(first, projections, strict=True)])
-
-
-TOKENS = described("13.tokens", _token_cases, _tokens, parts={"core": 0.85, "gradient": 0.15}, cuts=False)

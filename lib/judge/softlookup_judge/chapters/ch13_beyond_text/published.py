@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import backward
+from softlookup_judge.chapters.cases import backward, graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 KINDS = ("none", "tanh")
 """For each variant: torch's name of the GELU. The other one is a known mistake."""
@@ -49,6 +48,15 @@ def _cases(rng: Rng, approximate: str, wording: str) -> list[Case]:
     ]
 
 
+@graded(
+    "13.published",
+    _cases,
+    parts={"core": 0.65, "norm": 0.15, "gradient": 0.2},
+    variants=tuple(
+        {"approximate": approximate, "wording": wording} for approximate, wording in zip(KINDS, NAMED, strict=True)
+    ),
+    forbids=("softlookup.model", "softlookup.reference", "transformers"),
+)
 def _oracle(
     x: Any, w_in: Any, b_in: Any, w_out: Any, b_out: Any, gain: Any, bias: Any, approximate: str, wording: str
 ) -> Any:
@@ -61,15 +69,3 @@ def _oracle(
     norm = nn.LayerNorm(d, eps=EPS, dtype=x.dtype)
     y = x + torch.func.functional_call(layers, state, (x,))
     return torch.func.functional_call(norm, {"weight": gain, "bias": bias}, (y,))
-
-
-PUBLISHED = described(
-    "13.published",
-    _cases,
-    _oracle,
-    parts={"core": 0.65, "norm": 0.15, "gradient": 0.2},
-    variants=tuple(
-        {"approximate": approximate, "wording": wording} for approximate, wording in zip(KINDS, NAMED, strict=True)
-    ),
-    forbids=("softlookup.model", "softlookup.reference", "transformers"),
-)

@@ -3,10 +3,10 @@
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.ch14_find_the_error.sums import near, round_to, slipped
 from softlookup_judge.chapters.draws import Rng, doubles, softmax
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _place_cases(rng: Rng) -> list[Case]:
@@ -14,19 +14,17 @@ def _place_cases(rng: Rng) -> list[Case]:
     for t, s, h, scale in ((3, 5, 4, 2), (5, 5, 3, 2), (6, 4, 2, 2), (4, 4, 4, 2), (1, 7, 3, 2), (7, 11, 2, 2000)):
         q, k = doubles(rng, t, h), doubles(rng, s, h, scale=scale)
         large = ", scores in the thousands" * (scale > 2)
-        cases.append(Case(f"{t} queries, {s} keys{large}", (q, k, rng.integers(0, s, t)), frame="numpy"))
+        cases.append(Case(f"{t} queries, {s} keys{large}", (q, k, rng.integers(0, s, t))))
     x = rng.uniform(0.2, 1.5, (5, 3))
-    cases.append(Case("tokens that ask themselves", (x, x, np.arange(5)[::-1].copy()), frame="numpy"))
+    cases.append(Case("tokens that ask themselves", (x, x, np.arange(5)[::-1].copy())))
     return cases
 
 
+@graded("14.place", _place_cases, frame="numpy")
 def _place(q: np.ndarray, k: np.ndarray, claimed: np.ndarray) -> np.ndarray:
     """By sorting."""
     order = [sorted(range(len(k)), key=lambda j, row=row: -float(row @ k[j])) for row in q]  # type: ignore[misc]
     return np.array([ranking.index(int(key)) + 1 for ranking, key in zip(order, claimed, strict=True)])
-
-
-PLACE = described("14.place", _place_cases, _place, frame="numpy")
 
 
 def _rank_cases(rng: Rng) -> list[Case]:
@@ -57,9 +55,10 @@ def _rank_cases(rng: Rng) -> list[Case]:
         ),
         ("several small directions, none of them too large", small, 1, 2),
     )
-    return [Case(label, (table, width, decimals), frame="numpy") for label, table, width, decimals in tables]
+    return [Case(label, (table, width, decimals)) for label, table, width, decimals in tables]
 
 
+@graded("14.rank", _rank_cases, frame="numpy")
 def _rank(scores: np.ndarray, width: int, places: int) -> tuple[int, bool]:
     """What is left of the table after its nearest one of that rank."""
     u, s, v = torch.linalg.svd(torch.from_numpy(scores), full_matrices=False)
@@ -67,9 +66,6 @@ def _rank(scores: np.ndarray, width: int, places: int) -> tuple[int, bool]:
     residual = (u[:, largest:] * s[largest:]) @ v[largest:]
     norm = float(torch.linalg.matrix_norm(residual, 2)) if residual.numel() and largest < len(s) else 0.0
     return largest, norm > 10.0**-places / 2 * scores.size**0.5
-
-
-RANK = described("14.rank", _rank_cases, _rank, frame="numpy")
 
 
 def _weights(rng: Rng, allowed: np.ndarray, decimals: int = 3, scale: float = 1.0) -> np.ndarray:
@@ -109,9 +105,10 @@ def _polarity_cases(rng: Rng) -> list[Case]:
         ("so many keys that 0 is printed for each", random_mask, np.zeros((4, 6))),
         ("nothing is hidden", once, _weights(rng, np.ones((3, 4), dtype=bool))),
     )
-    return [Case(label, (mask, weights), frame="numpy") for label, mask, weights in tables]
+    return [Case(label, (mask, weights)) for label, mask, weights in tables]
 
 
+@graded("14.polarity", _polarity_cases, frame="numpy")
 def _polarity(mask: np.ndarray, weights: np.ndarray) -> int:
     """Cell by cell: what the cells that got something say."""
     values = {
@@ -121,9 +118,6 @@ def _polarity(mask: np.ndarray, weights: np.ndarray) -> int:
         if weights[i, j] != 0
     }
     return 1 if values <= {1} else 0 if values == {0} else -1
-
-
-POLARITY = described("14.polarity", _polarity_cases, _polarity, frame="numpy")
 
 
 def _leaks_cases(rng: Rng) -> list[Case]:
@@ -144,16 +138,14 @@ def _leaks_cases(rng: Rng) -> list[Case]:
                 one_allows,
             )
         )
-    return [Case(label, tuple(args), frame="numpy") for label, *args in cases]
+    return [Case(label, tuple(args)) for label, *args in cases]
 
 
+@graded("14.leaks", _leaks_cases, frame="numpy")
 def _leaks(first: np.ndarray, second: np.ndarray, joined: np.ndarray, one_means_look: bool) -> np.ndarray:
     """As numbers: 1 for may attend, and products of masks."""
     masks = [mask if one_means_look else 1 - mask for mask in (first, second, joined)]
     return np.asarray(masks[2] * (1 - masks[0] * masks[1])) > 0
-
-
-LEAKS = described("14.leaks", _leaks_cases, _leaks, frame="numpy")
 
 
 def _scores_cases(rng: Rng) -> list[Case]:
@@ -188,14 +180,12 @@ def _scores_cases(rng: Rng) -> list[Case]:
         ("a task in each row is off by two units in the second place", near_one),
         ("no places", random_scores((0, 1), 0, 7)),
     ]
-    return [Case(label, args, frame="numpy") for label, args in cases]
+    return [Case(label, args) for label, args in cases]
 
 
+@graded("14.scores", _scores_cases, frame="numpy")
 def _measured(printed: np.ndarray, published: np.ndarray, places: int) -> tuple[np.ndarray, int]:
     """All four comparisons at once."""
     fits = np.asarray(near(printed[:, None], published, places).all(axis=-1))
     sets = np.where(fits[:, 0], 0, np.where(fits[:, 1], 1, 2))
     return sets, int(np.sum(published[0, 0] - published[1, 0] > 0))
-
-
-SCORES = described("14.scores", _scores_cases, _measured, frame="numpy")

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.ch14_find_the_error.sums import near, round_to, slipped
 from softlookup_judge.chapters.draws import Rng, softmax
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _hypothesis_cases(rng: Rng) -> list[Case]:
@@ -21,37 +21,23 @@ def _hypothesis_cases(rng: Rng) -> list[Case]:
     close, half = true + 0.012, np.where(np.arange(24).reshape(4, 6) < 10, true, true + 9.0)
     random_tables = rng.standard_normal((4, 3, 5))
     which = int(rng.integers(1, 4))
+    second = np.stack([random_tables[1] + 0.004, random_tables[1]])
+    millions = np.stack([random_tables[0] + 3e-6, random_tables[0]])
     tables = (
         ("a matrix and its transpose", round_to(turned[1], 2), turned, 2),
         ("a table of two recipes", mixed, turned, 2),
         ("close everywhere, or right in places", round_to(true, 2), np.stack([close, half]), 2),
-        (
-            "two that explain as much",
-            round_to(random_tables[2], 2),
-            np.stack([random_tables[0], random_tables[2], random_tables[2], random_tables[1]]),
-            2,
-        ),
+        ("two that explain as much", round_to(random_tables[2], 2), random_tables[[0, 2, 2, 1]], 2),
         ("four drawn at random", slipped(rng, round_to(random_tables[which], 1), 1), random_tables, 1),
         ("the first of them", round_to(random_tables[0], 3), np.stack([random_tables[0], random_tables[0] + 0.004]), 3),
-        (
-            "the second of two that are close",
-            round_to(random_tables[1], 3),
-            np.stack([random_tables[1] + 0.004, random_tables[1]]),
-            3,
-        ),
-        (
-            "in the millions",
-            round_to(1e6 * random_tables[0], 0),
-            1e6 * np.stack([random_tables[0] + 3e-6, random_tables[0]]),
-            0,
-        ),
+        ("the second of two that are close", round_to(random_tables[1], 3), second, 3),
+        ("in the millions", round_to(1e6 * random_tables[0], 0), 1e6 * millions, 0),
         ("nothing fits", round_to(random_tables[0] + 50.0, 2), random_tables[1:], 2),
     )
-    return [
-        Case(label, (printed, candidates, decimals), frame="numpy") for label, printed, candidates, decimals in tables
-    ]
+    return [Case(label, (printed, candidates, decimals)) for label, printed, candidates, decimals in tables]
 
 
+@graded("14.hypothesis", _hypothesis_cases, frame="numpy")
 def _best(printed: np.ndarray, candidates: np.ndarray, places: int) -> tuple[int, int]:
     best, most = 0, -1
     for i, candidate in enumerate(candidates):
@@ -59,9 +45,6 @@ def _best(printed: np.ndarray, candidates: np.ndarray, places: int) -> tuple[int
         if count > most:
             best, most = i, count
     return best, most
-
-
-HYPOTHESIS = described("14.hypothesis", _hypothesis_cases, _best, frame="numpy")
 
 
 def _mixed(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
@@ -101,9 +84,10 @@ def _uniform_cases(rng: Rng) -> list[Case]:
         ("equal values: every mean is the same", q, k, np.ones((5, 2)), np.ones((4, 2)), 2),
         ("a head of width one", *(narrow := random_qkv(3, 4, 1)), round_to(_mixed(*narrow)[0], 2), 2),
     ]
-    return [Case(label, tuple(args), frame="numpy") for label, *args in cases]
+    return [Case(label, tuple(args)) for label, *args in cases]
 
 
+@graded("14.uniform", _uniform_cases, frame="numpy")
 def _uniform(q: np.ndarray, k: np.ndarray, v: np.ndarray, printed: np.ndarray, places: int) -> int:
     """With torch's own attention where it can."""
     from torch.nn.functional import scaled_dot_product_attention as attention
@@ -120,9 +104,6 @@ def _uniform(q: np.ndarray, k: np.ndarray, v: np.ndarray, printed: np.ndarray, p
         if bool(near(printed, mixture.numpy(), places).all()):
             return recipe
     return 4
-
-
-UNIFORM = described("14.uniform", _uniform_cases, _uniform, frame="numpy")
 
 
 def _head(x: np.ndarray, w: np.ndarray, head_slice: slice, recipe: int) -> np.ndarray:
@@ -159,9 +140,10 @@ def _split_cases(rng: Rng) -> list[Case]:
         ("one slip", x_slip, w_slip, slipped(rng, printed, 2), 2),
         ("a projection that was reshaped alone", x_slip, w_slip, round_to((x_slip @ w_slip).reshape(2, 4, 2), 2), 2),
     ]
-    return [Case(label, tuple(args), frame="numpy") for label, *args in cases]
+    return [Case(label, tuple(args)) for label, *args in cases]
 
 
+@graded("14.split", _split_cases, frame="numpy")
 def _split(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> list[int]:
     """All heads of either order at once: by axes, and with a mask of blocks on the matrix."""
     n, t, h = printed.shape
@@ -169,9 +151,6 @@ def _split(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> li
     whole, cut = ((x @ matrix).reshape(t, n, h).swapaxes(0, 1) for matrix in (w, w * blocks))
     fits = [near(printed, candidate, places).all(axis=(1, 2)) for candidate in (whole, cut)]
     return [0 if a else 1 if b else 2 for a, b in zip(*fits, strict=True)]
-
-
-SPLIT = described("14.split", _split_cases, _split, frame="numpy")
 
 
 def _moved_cases(rng: Rng) -> list[Case]:
@@ -199,11 +178,12 @@ def _moved_cases(rng: Rng) -> list[Case]:
     ]
     noise = 1e-12
     return [
-        Case(label, (before, after + noise * rng.standard_normal(after.shape), order), frame="numpy")
+        Case(label, (before, after + noise * rng.standard_normal(after.shape), order))
         for label, before, after, order in cases
     ]
 
 
+@graded("14.moved", _moved_cases, frame="numpy")
 def _moved(before: np.ndarray, after: np.ndarray, order: np.ndarray) -> tuple[bool, bool]:
     """Row by row: row t of the new output belongs to token order[t]."""
     invariant = float(np.abs(before - after).max()) < 1e-6
@@ -211,6 +191,3 @@ def _moved(before: np.ndarray, after: np.ndarray, order: np.ndarray) -> tuple[bo
         return invariant, False
     gaps = [float(np.abs(after[t] - before[token]).max()) for t, token in enumerate(order.tolist())]
     return invariant, max(gaps) < 1e-6
-
-
-MOVED = described("14.moved", _moved_cases, _moved, frame="numpy")

@@ -3,8 +3,8 @@
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, softmax
-from softlookup_judge.data.published import described
 
 
 def round_to(numbers: np.ndarray, decimals: int) -> np.ndarray:
@@ -52,14 +52,12 @@ def _printed_cases(rng: Rng) -> list[Case]:
     ]
     cases.append(Case("one number that agrees", (0.33, 0.3261, 2)))
     cases.append(Case("one number that does not", (-0.66, -0.6536, 2)))
-    return [Case(case.label, case.args, frame="numpy") for case in cases]
+    return [Case(case.label, case.args) for case in cases]
 
 
+@graded("14.printed", _printed_cases, frame="numpy")
 def _agrees(printed: np.ndarray, true: np.ndarray, places: int) -> np.ndarray:
     return near(np.asarray(printed), np.asarray(true), places)
-
-
-PRINTED = described("14.printed", _printed_cases, _agrees, frame="numpy")
 
 
 def _rows(rng: Rng, s: int, decimals: int, off: tuple[int, ...], negative: tuple[int, ...] = ()) -> np.ndarray:
@@ -86,9 +84,10 @@ def _rows_cases(rng: Rng) -> list[Case]:
         ("as many rows as keys", _rows(rng, 5, 3, (0, 4, 0, -3, 0)), 3),
         ("three keys, four places", _rows(rng, 3, 4, (1, 2, -1, 0)), 4),
     )
-    return [Case(label, (table, decimals), frame="numpy") for label, table, decimals in tables]
+    return [Case(label, (table, decimals)) for label, table, decimals in tables]
 
 
+@graded("14.rows", _rows_cases, frame="numpy")
 def _impossible(weights: np.ndarray, places: int) -> np.ndarray:
     """In whole units, row by row."""
     flat = weights.reshape(-1, weights.shape[-1])
@@ -97,9 +96,6 @@ def _impossible(weights: np.ndarray, places: int) -> np.ndarray:
         units = [round(float(weight) * 10**places) for weight in row]
         verdicts.append(2 * abs(sum(units) - 10**places) > len(units) or min(units) < 0)
     return np.array(verdicts).reshape(weights.shape[:-1])
-
-
-ROWS = described("14.rows", _rows_cases, _impossible, frame="numpy")
 
 
 def _product(
@@ -143,9 +139,10 @@ def _checksum_cases(rng: Rng) -> list[Case]:
         ("as many tokens as columns", product_with_errors(4, 3, 4, 3, (3, 1, 60)), 3),
         ("numbers in the millions, no decimals", product_with_errors(3, 4, 5, 0, (0, 4, 9), scale=2e6), 0),
     )
-    return [Case(label, (*args, decimals), frame="numpy") for label, args, decimals in tables]
+    return [Case(label, (*args, decimals)) for label, args, decimals in tables]
 
 
+@graded("14.checksum", _checksum_cases, frame="numpy")
 def _suspects(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> np.ndarray:
     """With a row and a column of ones beside the factors, as checksums are made in hardware."""
     t, h = printed.shape
@@ -157,6 +154,3 @@ def _suspects(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) ->
             in_row = abs(sum(printed[i]) - whole[i, h]) > h * unit / 2
             suspects[i, j] = in_row and abs(sum(printed[:, j]) - whole[t, j]) > t * unit / 2
     return suspects
-
-
-CHECKSUM = described("14.checksum", _checksum_cases, _suspects, frame="numpy")

@@ -3,8 +3,8 @@
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng
-from softlookup_judge.data.published import described
 
 A100 = ([312.0, 624.0, 156.0, 19.5], [800.0, 1935.0, 2039.0])
 """TFLOP/s by kind of number, and GB/s: the slide's bandwidth and those of its own table."""
@@ -35,11 +35,17 @@ def _balance_cases(rng: Rng, unit: float, wording: str) -> list[Case]:
         ("a sheet drawn at random", *random_sheet, round(1000 * random_sheet[0][i] / random_sheet[1][j])),
     )
     return [
-        Case(label, (list(top), [bandwidth * scale for bandwidth in below], printed), frame="plain")
+        Case(label, (list(top), [bandwidth * scale for bandwidth in below], printed))
         for label, top, below, printed in sheets
     ]
 
 
+@graded(
+    "14.balance",
+    _balance_cases,
+    frame="plain",
+    variants=({"unit": 1e9, "wording": "GB/s"}, {"unit": 1e6, "wording": "MB/s"}, {"unit": 1e12, "wording": "TB/s"}),
+)
 def _balance(peaks: list[float], bandwidths: list[float], printed: int, unit: float, wording: str) -> tuple[int, int]:
     """Bytes that go by while that many operations are done."""
     for i, peak in enumerate(peaks):
@@ -48,15 +54,6 @@ def _balance(peaks: list[float], bandwidths: list[float], printed: int, unit: fl
             if abs(peak * 1e12 * seconds - printed) <= 0.5:
                 return i, j
     return -1, -1
-
-
-BALANCE = described(
-    "14.balance",
-    _balance_cases,
-    _balance,
-    frame="plain",
-    variants=({"unit": 1e9, "wording": "GB/s"}, {"unit": 1e6, "wording": "MB/s"}, {"unit": 1e12, "wording": "TB/s"}),
-)
 
 
 def _intensity_cases(rng: Rng, moves: int, wording: str) -> list[Case]:
@@ -78,9 +75,18 @@ def _intensity_cases(rng: Rng, moves: int, wording: str) -> list[Case]:
         (2, 7, 0, 1, round(2 / 7, 3), 3),
         (2, 7, 0, 4, round(2 / 7, 3) + 0.004, 3),
     ]
-    return [Case(f"flops, loads, stores, bytes, printed, places = {args}", args, frame="plain") for args in cases]
+    return [Case(f"flops, loads, stores, bytes, printed, places = {args}", args) for args in cases]
 
 
+@graded(
+    "14.intensity",
+    _intensity_cases,
+    frame="plain",
+    variants=(
+        {"moves": 1, "wording": "A store moves its number once"},
+        {"moves": 2, "wording": "A store moves its number twice (the memory's line is read before it is written)"},
+    ),
+)
 def _intensity(
     flops: int, loads: int, stores: int, bytes_per_number: int, printed: float, places: int, moves: int, wording: str
 ) -> tuple[int, float]:
@@ -91,18 +97,6 @@ def _intensity(
         if abs(printed - true) <= 0.5 * 10.0**-places * (1 + 1e-9):
             return answer, per_byte
     return 2, per_byte
-
-
-INTENSITY = described(
-    "14.intensity",
-    _intensity_cases,
-    _intensity,
-    frame="plain",
-    variants=(
-        {"moves": 1, "wording": "A store moves its number once"},
-        {"moves": 2, "wording": "A store moves its number twice (the memory's line is read before it is written)"},
-    ),
-)
 
 
 def _conventions_cases(rng: Rng) -> list[Case]:
@@ -127,14 +121,12 @@ def _conventions_cases(rng: Rng) -> list[Case]:
         ("drawn, operations", *random_counts([2, 2, 2, 2, 2])),
         ("drawn, none fits", *random_counts([0, 0])),
     )
-    return [Case(label, (products, counts), frame="plain") for label, products, counts in tables]
+    return [Case(label, (products, counts)) for label, products, counts in tables]
 
 
+@graded("14.conventions", _conventions_cases, frame="plain")
 def _conventions(products: list[list[int]], printed: list[int]) -> tuple[list[int], bool]:
     """From the quotient."""
     quotients = [count / float(np.prod(product)) for product, count in zip(products, printed, strict=True)]
     kinds = [int(quotient) if quotient in (1.0, 2.0) else 0 for quotient in quotients]
     return kinds, any(convention != kinds[0] for convention in kinds)
-
-
-CONVENTIONS = described("14.conventions", _conventions_cases, _conventions, frame="plain")

@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _layer_cases(rng: Rng) -> list[Case]:
     def case(label: str, layers: int, every: int, window: int, length: int) -> Case:
         rope = [int(i % 4 != 3) for i in range(layers)]
-        return Case(label, (layers, every, window, rope, length), frame="text")
+        return Case(label, (layers, every, window, rope, length))
 
     random_length = int(rng.integers(40, 90))
     return [
@@ -21,10 +21,11 @@ def _layer_cases(rng: Rng) -> list[Case]:
         case("every second sees all", 7, 2, 16, 100),
         case("a text shorter than the window", 9, 3, 64, 20),
         case("every fourth, a drawn length", 8, 4, 32, random_length),
-        Case("no layer with positions but two", (5, 5, 3, [0, 1, 0, 0, 1], 8), frame="text"),
+        Case("no layer with positions but two", (5, 5, 3, [0, 1, 0, 0, 1], 8)),
     ]
 
 
+@graded("15.layers", _layer_cases, frame="text")
 def _layers(n_layers: int, global_every: int, window: int, no_rope_layers: list[int], length: int) -> Any:
     """By counting what each layer lets go, token by token."""
     cached = [0] * n_layers
@@ -33,9 +34,6 @@ def _layers(n_layers: int, global_every: int, window: int, no_rope_layers: list[
             ends_a_group = layer % global_every == global_every - 1
             cached[layer] += 1 if ends_a_group or cached[layer] < window else 0
     return cached, [layer for layer, turns in enumerate(no_rope_layers) if turns]
-
-
-LAYERS = described("15.layers", _layer_cases, _layers, frame="text")
 
 
 def _ring_cases(rng: Rng) -> list[Case]:
@@ -54,6 +52,7 @@ def _ring_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.ring", _ring_cases, cuts=False)
 def _ring(k_ring: Any, v_ring: Any, q: Any, k: Any, v: Any, position: int) -> Any:
     """By a list of the positions that are held."""
     window = len(k_ring)
@@ -63,9 +62,6 @@ def _ring(k_ring: Any, v_ring: Any, q: Any, k: Any, v: Any, position: int) -> An
     slots = [t % window for t in positions]
     out = torch.nn.functional.scaled_dot_product_attention(q[None], keys[slots], values[slots])
     return out[0], keys, values
-
-
-RING = described("15.ring", _ring_cases, _ring, cuts=False)
 
 
 def _cache(rng: Rng, tokens: int, width: int, bits: int) -> tuple[np.ndarray, np.ndarray]:
@@ -99,6 +95,7 @@ def _quantise_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.quantise", _quantise_cases, parts={"core": 0.8, "equal": 0.2}, cuts=False)
 def _quantised(k: Any, v: Any, bits: int) -> Any:
     """The nearest of the steps, looked up."""
 
@@ -110,9 +107,6 @@ def _quantised(k: Any, v: Any, bits: int) -> Any:
         return torch.stack(rows)
 
     return nearest(k.T).T, nearest(v)
-
-
-QUANTISED = described("15.quantise", _quantise_cases, _quantised, parts={"core": 0.8, "equal": 0.2}, cuts=False)
 
 
 def _delta_cases(rng: Rng) -> list[Case]:
@@ -136,6 +130,7 @@ def _delta_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.delta", _delta_cases, cuts=False)
 def _delta(q: Any, k: Any, v: Any, decay: Any, strength: Any) -> Any:
     """By what every position has written, which a triangular system gives for all of them at once."""
     total = decay.log().cumsum(0)
@@ -144,9 +139,6 @@ def _delta(q: Any, k: Any, v: Any, decay: Any, strength: Any) -> Any:
     written = torch.linalg.solve(system, strength[:, None] * v)
     outputs = (faded * (q @ k.T)) @ written / q.shape[1] ** 0.5
     return outputs, (faded[-1][:, None] * k).T @ written
-
-
-DELTA = described("15.delta", _delta_cases, _delta, cuts=False)
 
 
 def _page_cases(rng: Rng) -> list[Case]:
@@ -163,14 +155,12 @@ def _page_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.pages", _page_cases, cuts=False)
 def _pages(q: Any, k_blocks: Any, v_blocks: Any, table: Any, length: int) -> Any:
     """Position by position."""
     slots = [(int(table[at]), inside) for at, inside in (divmod(t, k_blocks.shape[1]) for t in range(length))]
     keys, values = (torch.stack([blocks[b, i] for b, i in slots]) for blocks in (k_blocks, v_blocks))
     return torch.nn.functional.scaled_dot_product_attention(q[None], keys, values)[0]
-
-
-PAGES = described("15.pages", _page_cases, _pages, cuts=False)
 
 
 def _fork_cases(rng: Rng) -> list[Case]:
@@ -186,9 +176,10 @@ def _fork_cases(rng: Rng) -> list[Case]:
         "shared by two": ([3], [1, 0, 1, 2, 0], 1, 2),
         "shared by three": ([0, 3], [1, 2, 0, 3, 0], 6, 4),
     }
-    return [Case(label, args, frame="text") for label, args in kinds.items()]
+    return [Case(label, args) for label, args in kinds.items()]
 
 
+@graded("15.fork", _fork_cases, frame="text")
 def _fork(table: list[int], owners: list[int], length: int, block_size: int) -> Any:
     """By cases, each of which says what it gives."""
     free = min(b for b, users in enumerate(owners) if users == 0)
@@ -198,6 +189,3 @@ def _fork(table: list[int], owners: list[int], length: int, block_size: int) -> 
     if owners[last] == 1:
         return [*table], [*owners], []
     return [*table[:-1], free], [users + (b == free) - (b == last) for b, users in enumerate(owners)], [last, free]
-
-
-FORK = described("15.fork", _fork_cases, _fork, frame="text")

@@ -6,9 +6,9 @@ import numpy as np
 
 from softlookup.roofline.config_json import QUOTED
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 FULL, SLIDING = "full_attention", "sliding_attention"
 
@@ -30,9 +30,10 @@ def _parameter_cases(rng: Rng) -> list[Case]:
         "a small one with six experts": {**dense, **routed, "num_attention_heads": 8},
         "experts, and tied": {**dense, **routed, "num_experts": 5, "tie_word_embeddings": True},
     }
-    return [Case(label, (config,), frame="text") for label, config in configs.items()]
+    return [Case(label, (config,)) for label, config in configs.items()]
 
 
+@graded("15.parameters", _parameter_cases, frame="text")
 def _parameters(config: dict[str, Any]) -> tuple[int, int]:
     """Counted on torch's own modules, on the device that holds no numbers; one expert, times how many there are."""
     from torch import nn
@@ -58,9 +59,6 @@ def _parameters(config: dict[str, Any]) -> tuple[int, int]:
         for many in (experts or 1, config.get("num_experts_per_tok", 1))
     ]
     return met[0], met[1]
-
-
-PARAMETERS = described("15.parameters", _parameter_cases, _parameters, frame="text")
 
 
 def _types(layers: int, every: int | None) -> list[str]:
@@ -92,6 +90,7 @@ def _latent() -> dict[str, Any]:
 
 def _cache_cases(rng: Rng) -> list[Case]:
     random_length = int(rng.integers(600, 5000))
+    small = {"kv_lora_rank": 96, "qk_rope_head_dim": 24, "layer_types": _types(12, 4), "sliding_window": 100}
     cases = {
         "Llama 3 8B, 8,192 tokens": (_llama(), 8192, 2),
         "Gemma 3 1B, 4,000 tokens": (_gemma(), 4000, 2),
@@ -100,21 +99,12 @@ def _cache_cases(rng: Rng) -> list[Case]:
         "a text shorter than the window": (_small(_types(6, 3), 50), 20, 4),
         "layers with windows alone": (_small([SLIDING] * 4, 7), 30, 2),
         "a window of one position, and numbers of two bytes": (_small(_types(5, 2), 1), 9, 2),
-        "latents, and windows in some layers": (
-            {
-                **_latent(),
-                "kv_lora_rank": 96,
-                "qk_rope_head_dim": 24,
-                "layer_types": _types(12, 4),
-                "sliding_window": 100,
-            },
-            random_length,
-            2,
-        ),
+        "latents, and windows in some layers": ({**_latent(), **small}, random_length, 2),
     }
-    return [Case(label, args, frame="text") for label, args in cases.items()]
+    return [Case(label, args) for label, args in cases.items()]
 
 
+@graded("15.cache", _cache_cases, frame="text")
 def _cache(config: dict[str, Any], length: int, bytes_each: int) -> int:
     """By arrays that are there: one for each layer, of one byte an element."""
     if "kv_lora_rank" in config:
@@ -124,9 +114,6 @@ def _cache(config: dict[str, Any], length: int, bytes_each: int) -> int:
     most = {FULL: length, SLIDING: config.get("sliding_window", length)}
     positions = sum(len(range(length)[-most[layer_type] :]) for layer_type in config["layer_types"])
     return positions * sum(array.size for array in arrays) * bytes_each
-
-
-CACHE = described("15.cache", _cache_cases, _cache, frame="text")
 
 
 LINEAR = "linear_attention"
@@ -152,9 +139,10 @@ def _hybrid_cases(rng: Rng) -> list[Case]:
         "no linear layer": ({**small, "layer_types": [FULL, SLIDING, SLIDING]}, 77, 2),
         "one token": ({**small, "layer_types": [LINEAR, FULL, LINEAR]}, 1, 8),
     }
-    return [Case(label, args, frame="text") for label, args in cases.items()]
+    return [Case(label, args) for label, args in cases.items()]
 
 
+@graded("15.hybrid-bytes", _hybrid_cases, frame="text")
 def _hybrid_bytes(config: dict[str, Any], length: int, bytes_each: int) -> tuple[int, int]:
     """By arrays of these shapes, which take no memory: the bytes that numpy says they would have."""
     keys, values = ("linear_num_key_heads", "linear_key_head_dim"), ("linear_num_value_heads", "linear_value_head_dim")
@@ -176,9 +164,6 @@ def _hybrid_bytes(config: dict[str, Any], length: int, bytes_each: int) -> tuple
     return caches, states
 
 
-HYBRID = described("15.hybrid-bytes", _hybrid_cases, _hybrid_bytes, frame="text")
-
-
 def _operation_cases(rng: Rng) -> list[Case]:
     random_length = int(rng.integers(600, 5000))
     cases = {
@@ -188,9 +173,10 @@ def _operation_cases(rng: Rng) -> list[Case]:
         "a text shorter than the window": (_small(_types(6, 3), 50), 999, 20),
         "layers with windows alone": (_small([SLIDING] * 4, 7), 4321, 30),
     }
-    return [Case(label, args, frame="text") for label, args in cases.items()]
+    return [Case(label, args) for label, args in cases.items()]
 
 
+@graded("15.operations", _operation_cases, frame="text")
 def _operations(config: dict[str, Any], weights: int, length: int) -> int:
     """The products of one step, counted by torch on the device that holds no numbers; weights as one column."""
     from torch.utils.flop_counter import FlopCounterMode
@@ -203,6 +189,3 @@ def _operations(config: dict[str, Any], weights: int, length: int) -> int:
             torch.empty(n, 1, h) @ torch.empty(n, h, n_visible)
             torch.empty(n, 1, n_visible) @ torch.empty(n, n_visible, h)
     return int(counter.get_total_flops())
-
-
-OPERATIONS = described("15.operations", _operation_cases, _operations, frame="text")

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal, softmax
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _distributions(rng: Rng, *shape: int) -> tuple[np.ndarray, np.ndarray]:
@@ -37,6 +37,7 @@ def _accept_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.accept", _accept_cases, parts={"core": 0.7, "zeros": 0.2, "equal": 0.1}, cuts=False)
 def _accept(p: Any, q: Any) -> Any:
     """Number by number: what the smaller of both keeps, and what is missing from p."""
     chances, rests = [], []
@@ -46,9 +47,6 @@ def _accept(p: Any, q: Any) -> Any:
         missing = 1 - sum(both)
         rests.append([(a - b) / missing for a, b in zip(row_p, both, strict=True)] if row_p != row_q else row_p)
     return torch.tensor(chances, dtype=torch.float64), torch.tensor(rests, dtype=torch.float64)
-
-
-ACCEPT = described("15.accept", _accept_cases, _accept, parts={"core": 0.7, "zeros": 0.2, "equal": 0.1}, cuts=False)
 
 
 def _step(rng: Rng, length: int, vocabulary: int, n_accepted: int) -> tuple[np.ndarray, ...]:
@@ -97,6 +95,7 @@ def _speculate_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.speculate", _speculate_cases, cuts=False)
 def _speculate(p: Any, q: Any, drafted: Any, u: Any) -> Any:
     """Token by token, with the quotient; the draw by a running sum."""
     written = []
@@ -111,15 +110,12 @@ def _speculate(p: Any, q: Any, drafted: Any, u: Any) -> Any:
     return torch.tensor([*written, int((ends <= float(u[-1]) * ends[-1]).sum())])
 
 
-SPECULATE = described("15.speculate", _speculate_cases, _speculate, cuts=False)
-
-
 def _mtp_cases(rng: Rng) -> list[Case]:
     def case(label: str, t: int, d: int, v: int, eps: float = 1e-6) -> Case:
         states, table = (1.7 * normal(rng, t, d) + 0.6).astype("float32"), normal(rng, v, d, scale=0.3)
         ids = np.array([*rng.permutation(v), *rng.integers(0, v, t + 1)])[: t + 1]
         gains = [rng.uniform(0.4, 1.8, d).astype("float32") for _ in range(2)]
-        return Case(label, (states, ids, table, *gains, normal(rng, 2 * d, d), eps), frame="numpy")
+        return Case(label, (states, ids, table, *gains, normal(rng, 2 * d, d), eps))
 
     return [
         case("T = 5, D = 4", 5, 4, 9),
@@ -130,6 +126,7 @@ def _mtp_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.mtp-input", _mtp_cases, frame="numpy", cuts=False)
 def _mtp_input(states: Any, ids: Any, table: Any, e_gain: Any, h_gain: Any, w: Any, eps: float) -> Any:
     """Position by position, by torch's norm; the two halves have weights of their own."""
     from torch.nn.functional import rms_norm
@@ -141,6 +138,3 @@ def _mtp_input(states: Any, ids: Any, table: Any, e_gain: Any, h_gain: Any, w: A
         of_token = rms_norm(table[token], width, e_gain, eps) @ w[: width[0]]
         rows.append(of_token + rms_norm(states[t], width, h_gain, eps) @ w[width[0] :])
     return torch.stack(rows).numpy()
-
-
-MTP_INPUT = described("15.mtp-input", _mtp_cases, _mtp_input, frame="numpy", cuts=False)

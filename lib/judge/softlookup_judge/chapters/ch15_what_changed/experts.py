@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _routed(rng: Rng, tokens: int, width: int, experts: int, k: int) -> tuple[np.ndarray, ...]:
@@ -43,6 +43,7 @@ def _route_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.route", _route_cases, cuts=False)
 def _route(x: Any, w_router: Any, bias: Any, k: int, factor: float) -> Any:
     """Token by token, by sorting."""
     rows = []
@@ -53,9 +54,6 @@ def _route(x: Any, w_router: Any, bias: Any, k: int, factor: float) -> Any:
         total = math.fsum(gates[e] for e in best)
         rows.append([factor * gates[e] / total if e in best else 0.0 for e in range(len(gates))])
     return torch.tensor(rows, dtype=torch.float64)
-
-
-ROUTE = described("15.route", _route_cases, _route, cuts=False)
 
 
 def _mixture_cases(rng: Rng) -> list[Case]:
@@ -83,6 +81,7 @@ def _mixture_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.experts", _mixture_cases, cuts=False)
 def _mixture(x: Any, weights: Any, w_gate: Any, w_up: Any, w_down: Any) -> Any:
     """Expert by expert, on the tokens that it was chosen for."""
     y = torch.zeros_like(x)
@@ -93,9 +92,6 @@ def _mixture(x: Any, weights: Any, w_gate: Any, w_up: Any, w_down: Any) -> Any:
         inner = gate / (1 + (-gate).exp()) * torch.nn.functional.linear(x[routed], w_up[e].T)
         y = y.index_add(0, routed, torch.nn.functional.linear(inner, w_down[e].T) * expert_weights[routed, None])
     return y
-
-
-MIXTURE = described("15.experts", _mixture_cases, _mixture, cuts=False)
 
 
 def _table_cases(rng: Rng) -> list[Case]:
@@ -109,7 +105,7 @@ def _table_cases(rng: Rng) -> list[Case]:
         ids = rng.permutation(vocabulary)[:t]
         table = normal(rng, vocabulary, layers * width, scale=0.8)
         gain = rng.uniform(0.4, 1.8, d).astype("float32")
-        return Case(label, (x, ids, table, layer, w_gate, normal(rng, width, d), gain, eps), frame="numpy")
+        return Case(label, (x, ids, table, layer, w_gate, normal(rng, width, d), gain, eps))
 
     return [
         case("T = 5, D = 6, three layers of width 4", 5, 6, 4, 3, 1),
@@ -121,6 +117,7 @@ def _table_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.per-layer", _table_cases, frame="numpy", cuts=False)
 def _table_step(x: Any, ids: Any, table: Any, layer: int, w_gate: Any, w_out: Any, gain: Any, eps: float) -> Any:
     """Token by token, with torch's GELU and norm; the row is scaled at last."""
     from torch.nn.functional import gelu, rms_norm
@@ -133,6 +130,3 @@ def _table_step(x: Any, ids: Any, table: Any, layer: int, w_gate: Any, w_out: An
         through = gelu(state @ w_gate, approximate="tanh") * row
         rows.append(state + rms_norm(through @ w_out * width**0.5, gain.shape, gain, eps))
     return torch.stack(rows).numpy()
-
-
-PER_LAYER = described("15.per-layer", _table_cases, _table_step, frame="numpy", cuts=False)

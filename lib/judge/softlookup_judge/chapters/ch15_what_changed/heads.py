@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import LARGE
+from softlookup_judge.chapters.cases import LARGE, graded
 from softlookup_judge.chapters.draws import LARGE_TOLERANCE, Rng, far_below, hidden_far_above, normal, seeing_mask
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _latent_cases(rng: Rng) -> list[Case]:
@@ -47,15 +46,13 @@ def _latent_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.absorb", _latent_cases, parts={"core": 0.8, "extreme": 0.2}, cuts=False)
 def _latent(q: Any, q_position: Any, latent: Any, k_position: Any, w_k: Any, w_v: Any, mask: Any) -> Any:
     """With keys and values made for every head, by torch's own attention."""
     n = len(q)
     keys = torch.cat((latent @ w_k, k_position.expand(n, -1, -1)), dim=-1)
     queries = torch.cat((q, q_position), dim=-1)
     return torch.nn.functional.scaled_dot_product_attention(queries, keys, latent @ w_v, attn_mask=mask)
-
-
-LATENT = described("15.absorb", _latent_cases, _latent, parts={"core": 0.8, "extreme": 0.2}, cuts=False)
 
 
 def _sink_cases(rng: Rng) -> list[Case]:
@@ -88,14 +85,12 @@ def _sink_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.sinks", _sink_cases, parts={"core": 0.7, "extreme": 0.3}, cuts=False)
 def _sinks(scores: Any, values: Any, sink: Any) -> Any:
     """By logarithms of sums."""
     total = torch.logaddexp(scores.logsumexp(dim=-1), sink[:, None])
     weights = (scores - total[..., None]).exp()
     return torch.einsum("nts,nsh->nth", weights, values), (sink[:, None] - total).exp()
-
-
-SINKS = described("15.sinks", _sink_cases, _sinks, parts={"core": 0.7, "extreme": 0.3}, cuts=False)
 
 
 def _norm_cases(rng: Rng) -> list[Case]:
@@ -116,6 +111,7 @@ def _norm_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.qk-norm", _norm_cases, cuts=False)
 def _normed(q: Any, k: Any, q_gain: Any, k_gain: Any, cos: Any, sin: Any, eps: float) -> Any:
     """Pairs as complex numbers; torch's own norm."""
 
@@ -125,9 +121,6 @@ def _normed(q: Any, k: Any, q_gain: Any, k_gain: Any, cos: Any, sin: Any, eps: f
         return torch.complex(x[..., :half], x[..., half:]) * torch.complex(cos, sin)
 
     return torch.einsum("nth,nsh->nts", turned(q, q_gain), turned(k, k_gain).conj()).real * q.shape[-1] ** -0.5
-
-
-NORMS = described("15.qk-norm", _norm_cases, _normed, cuts=False)
 
 
 def _index_cases(rng: Rng) -> list[Case]:
@@ -178,6 +171,7 @@ def _index_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.indexer", _index_cases, parts={"core": 0.9, "large": 0.1}, cuts=False)
 def _indexed(index_q: Any, index_k: Any, w: Any, q: Any, k: Any, v: Any, mask: Any, top: int) -> Any:
     """Query by query, by sorting; torch's own attention."""
     chosen = torch.zeros_like(mask)
@@ -187,6 +181,3 @@ def _indexed(index_q: Any, index_k: Any, w: Any, q: Any, k: Any, v: Any, mask: A
         visible = [s for s in range(len(sums)) if mask[t, s]]
         chosen[t, sorted(visible, key=sums.__getitem__)[-top:]] = True
     return chosen, torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=chosen)
-
-
-INDEXED = described("15.indexer", _index_cases, _indexed, parts={"core": 0.9, "large": 0.1}, cuts=False)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _yarn_cases(rng: Rng) -> list[Case]:
@@ -21,9 +21,10 @@ def _yarn_cases(rng: Rng) -> list[Case]:
         "a short text: not even the first pair keeps its speed": (32, 10_000.0, 4.0, 128, 32.0, 1.0),
         "a long text: even the last pair keeps some of its speed": (16, 1_000.0, 8.0, 60_000, 64.0, 2.0),
     }
-    return [Case(label, args, frame="numpy") for label, args in sizes.items()]
+    return [Case(label, args) for label, args in sizes.items()]
 
 
+@graded("15.yarn", _yarn_cases, frame="numpy")
 def _yarn(
     head_width: int, base: float, factor: float, trained_length: int, fast_turns: float, slow_turns: float
 ) -> Any:
@@ -35,9 +36,6 @@ def _yarn(
         blend = min(1.0, max(0.0, blend))
         blended.append(speed * (1 - blend * (1 - 1 / factor)))
     return np.array(blended), np.float64(math.log(factor) / 10 + 1)
-
-
-YARN = described("15.yarn", _yarn_cases, _yarn, frame="numpy")
 
 
 def _muon_cases(rng: Rng) -> list[Case]:
@@ -58,6 +56,7 @@ def _muon_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("15.muon", _muon_cases, cuts=False)
 def _muon(weight: Any, gradient: Any, average: Any, rate: float, momentum: float, weight_decay: float) -> Any:
     """The polynomial on the singular values themselves."""
     average = average.lerp(gradient, 1 - momentum)
@@ -67,9 +66,6 @@ def _muon(weight: Any, gradient: Any, average: Any, rate: float, momentum: float
         s = 3.4445 * s - 4.7750 * s.pow(3) + 2.0315 * s.pow(5)
     step = (u * s) @ vt * max(1.0, weight.shape[0] / weight.shape[1]) ** 0.5
     return weight - rate * weight_decay * weight - rate * step, average
-
-
-MUON = described("15.muon", _muon_cases, _muon, cuts=False)
 
 
 def _schedule_cases(rng: Rng) -> list[Case]:
@@ -89,16 +85,14 @@ def _schedule_cases(rng: Rng) -> list[Case]:
         "the same, at the peak": (10, 0.03, 10, 0, 4),
         "a warm-up and a decay of one step": (1, 0.02, 1, 0, 1),
     }
-    return [Case(label, args, frame="plain") for label, args in plans.items()]
+    return [Case(label, args) for label, args in plans.items()]
 
 
+@graded("15.schedule", _schedule_cases, frame="plain")
 def _schedule(step: int, peak: float, warmup: int, stable: int, decay: int) -> Any:
     """Between the corners of the curve."""
     corners = np.cumsum([0, warmup, stable, decay])
     return np.interp(step, corners, [0.0, peak, peak, 0.0])
-
-
-SCHEDULE = described("15.schedule", _schedule_cases, _schedule, frame="plain")
 
 
 CODES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
@@ -109,7 +103,7 @@ def _block_cases(rng: Rng) -> list[Case]:
     def case(label: str, rows: int, columns: int, block: int, *, scale: float = 1.0, part: str = "core") -> Case:
         w = normal(rng, rows, columns, scale=scale)
         w.reshape(rows, -1, block)[:, :, 0] *= 4  # scales that differ from block to block
-        return Case(label, (w, block), part=part, frame="numpy")
+        return Case(label, (w, block), part=part)
 
     ties = np.array([4, 0.25, -0.75, 1.25, 1.75, -2.5, 3.5, 5, -0.25, 0.75, -1.25, -1.75, 2.5, -3.5, -5, 4.5])
     outlier, zeros = case("one weight of 60", 4, 12, 4), case("a block of zeros", 3, 8, 4)
@@ -126,13 +120,14 @@ def _block_cases(rng: Rng) -> list[Case]:
         case("blocks of 32, as in models", 3, 64, 32, scale=0.02),
         outlier,
         zeros,
-        Case("negative weights alone", (negative.astype("float32"), 3), frame="numpy"),
-        Case("halfway between neighbours", (np.stack([ties, ties / 8]), 8), part="ties", frame="numpy"),
-        Case("the largest is a power of two, and 7 times one", (powers, 4), frame="numpy"),
-        Case("the largest is just below a power of two", (just_below, 4), frame="numpy"),
+        Case("negative weights alone", (negative.astype("float32"), 3)),
+        Case("halfway between neighbours", (np.stack([ties, ties / 8]), 8), part="ties"),
+        Case("the largest is a power of two, and 7 times one", (powers, 4)),
+        Case("the largest is just below a power of two", (just_below, 4)),
     ]
 
 
+@graded("15.block-scales", _block_cases, frame="numpy", parts={"core": 0.8, "ties": 0.2}, cuts=False)
 def _block_scaled(w: Any, block: int) -> Any:
     """Number by number: scales by doubling and halving, codes by their distance."""
     back = np.zeros(w.shape)
@@ -151,8 +146,3 @@ def _block_scaled(w: Any, block: int) -> Any:
                 nearest = min(range(len(CODES)), key=lambda code: (abs(size - CODES[code]), code % 2))
                 back[i, at] = np.copysign(CODES[nearest] * scale, row[at])
     return back
-
-
-BLOCK_SCALES = described(
-    "15.block-scales", _block_cases, _block_scaled, frame="numpy", parts={"core": 0.8, "ties": 0.2}, cuts=False
-)

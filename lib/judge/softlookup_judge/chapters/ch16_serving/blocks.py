@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
-from softlookup_judge.chapters.cases import LARGE
+from softlookup_judge.chapters.cases import LARGE, graded
 from softlookup_judge.chapters.draws import Rng, far_below, hidden_far_above, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 Tables = list[list[int]]
 
@@ -20,7 +19,7 @@ def _owners(tables: Tables, blocks: int) -> list[int]:
 
 def _append_cases(rng: Rng) -> list[Case]:
     def case(label: str, tables: Tables, lengths: list[int], blocks: int, size: int) -> Case:
-        return Case(label, (tables, lengths, _owners(tables, blocks), size), frame="text")
+        return Case(label, (tables, lengths, _owners(tables, blocks), size))
 
     # Thirty-five sequences on 500 blocks, of which the last two share theirs.
     order = rng.permutation(500).tolist()
@@ -44,6 +43,7 @@ def _append_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("16.append", _append_cases, frame="text")
 def _append(tables: Tables, lengths: list[int], owners: list[int], block_size: int) -> Any:
     """By what each block is used for: users are counted anew from the tables whenever they are asked for."""
     tables, blocks = [list(table) for table in tables], len(owners)
@@ -79,12 +79,9 @@ def _append(tables: Tables, lengths: list[int], owners: list[int], block_size: i
     return tables, users(), copies, lost
 
 
-APPEND = described("16.append", _append_cases, _append, frame="text")
-
-
 def _free_cases(rng: Rng) -> list[Case]:
     def case(label: str, tables: Tables, blocks: int, ended: list[int]) -> Case:
-        return Case(label, (tables, _owners(tables, blocks), ended), frame="text")
+        return Case(label, (tables, _owners(tables, blocks), ended))
 
     first_ended = int(rng.integers(0, 3))
     order = rng.permutation(500).tolist()
@@ -102,6 +99,7 @@ def _free_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("16.free", _free_cases, frame="text")
 def _free(tables: Tables, owners: list[int], ended: list[int]) -> Any:
     """By the blocks that were held before and are held no longer, in the order in which their last user left."""
     gone = list(dict.fromkeys(ended))
@@ -111,9 +109,6 @@ def _free(tables: Tables, owners: list[int], ended: list[int]) -> Any:
     leaving = [block for i in gone for block in tables[i][::-1]]
     last = {block: position for position, block in enumerate(leaving) if now[block] == 0}
     return remaining, now, sorted(last, key=lambda block: last[block])
-
-
-FREE = described("16.free", _free_cases, _free, frame="text")
 
 
 def _ragged_cases(rng: Rng) -> list[Case]:
@@ -155,6 +150,7 @@ def _ragged_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("16.ragged", _ragged_cases, parts={"core": 0.9, "large": 0.1}, cuts=False)
 def _ragged(q: Any, k_blocks: Any, v_blocks: Any, tables: Any, lengths: Any) -> Any:
     """Each sequence by itself, position by position; torch shares the heads."""
     size, outputs = k_blocks.shape[1], []
@@ -168,31 +164,22 @@ def _ragged(q: Any, k_blocks: Any, v_blocks: Any, tables: Any, lengths: Any) -> 
     return torch.stack(outputs)
 
 
-RAGGED = described("16.ragged", _ragged_cases, _ragged, parts={"core": 0.9, "large": 0.1}, cuts=False)
-
-
 def _prefix_cases(rng: Rng) -> list[Case]:
     ids = [int(n) for n in rng.permutation(np.arange(300, 900))[:40]]
     system, question, other = ids[:11], ids[11:18], ids[18:30]
+    both = system + question
     near = [700, 704, 705, 9]
     same_sums = [701, 702, 706, 9]  # and the same sum of squares
     alike = [*ids[30:33], ids[33] + 256]
+    lengths = [38 if i == 100 else i % 25 for i in range(180)]
     cases = {
-        "a common beginning of 11 tokens": (system + question, [system + other], 4),
+        "a common beginning of 11 tokens": (both, [system + other], 4),
         "the same prompt again, all blocks full": (system[:8], [system[:8]], 4),
         "the same prompt again, one token in the last block": (system[:9], [system[:9]], 4),
-        "the best of three": (system + question, [other, system + question[:5], system[:6]], 4),
-        "a block that differs in the middle": (
-            system[:12] + question,
-            [system[:4] + other[:4] + (system + question)[8:]],
-            4,
-        ),
+        "the best of three": (both, [other, system + question[:5], system[:6]], 4),
+        "a block that differs in the middle": (system[:12] + question, [system[:4] + other[:4] + both[8:]], 4),
         "the same block at another place": (system[4:8] + system[:4] + question, [system], 4),
-        "two blocks of one prompt, the third of another": (
-            system + question,
-            [system[:8], other[:8] + (system + question)[8:]],
-            4,
-        ),
+        "two blocks of one prompt, the third of another": (both, [system[:8], other[:8] + both[8:]], 4),
         "blocks of one token, two prompts": (system, [system[:3] + other, system[:1] + question], 1),
         "nothing in common": (question, [other, system], 3),
         "another first token, blocks of one token": (question, [system], 1),
@@ -207,28 +194,22 @@ def _prefix_cases(rng: Rng) -> list[Case]:
             4,
         ),
         "the same tokens in another order within a block": (
-            system + question,
-            [system[1::-1] + system[2:] + question, system[:2] + system[3:1:-1] + system[4:] + question],
+            both,
+            [system[1::-1] + both[2:], system[:2] + system[3:1:-1] + both[4:]],
             4,
         ),
         "other tokens with the same sum": (near + question, [[699, 705, 705, 9, *question]], 4),
         "other tokens with the same sum and sum of squares": (near + question, [same_sums + question], 4),
         "a long text, one token differs late": (ids * 12, [[*(ids * 12)[:413], 7, *(ids * 12)[414:]], ids * 3], 16),
-        "many earlier prompts": (
-            ids,
-            [ids[: 38 if i == 100 else i % 25] + rng.integers(900, 999, 5).tolist() for i in range(180)],
-            4,
-        ),
+        "many earlier prompts": (ids, [ids[:n] + rng.integers(900, 999, 5).tolist() for n in lengths], 4),
         "a beginning that goes on in the answer": (system[:10], [system + question], 5),
     }
-    return [Case(label, args, frame="text") for label, args in cases.items()]
+    return [Case(label, args) for label, args in cases.items()]
 
 
+@graded("16.prefix", _prefix_cases, frame="text")
 def _prefix(prompt: list[int], earlier: list[list[int]], block_size: int) -> int:
     """By a set of beginnings, as a chain of hashes would give it."""
     known = {tuple(ids[:end]) for ids in earlier for end in range(block_size, len(ids) + 1, block_size)}
     ends = [end for end in range(block_size, len(prompt), block_size) if tuple(prompt[:end]) in known]
     return max(ends, default=0)
-
-
-PREFIX = described("16.prefix", _prefix_cases, _prefix, frame="text")

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 Table = list[list[int]]
 
@@ -82,9 +82,10 @@ def _token_mask_cases(rng: Rng) -> list[Case]:
     cases["tokens of up to a hundred characters"] = (table, [start, 5], [*long, [], [0]], 14, start)
     short = _walks(rng, table, 299, rng.integers(1, 5, 150).tolist())
     cases["three hundred tokens"] = (table, [299], [*short, []], 300, 299)
-    return [Case(label, args, frame="text") for label, args in cases.items()]
+    return [Case(label, args) for label, args in cases.items()]
 
 
+@graded("16.token-mask", _token_mask_cases, frame="text")
 def _token_mask(table: Table, final: list[int], tokens: list[list[int]], end: int, state: int) -> list[bool]:
     """By products of matrices: a character is a matrix over states, a token their product."""
     states = len(table)
@@ -101,9 +102,6 @@ def _token_mask(table: Table, final: list[int], tokens: list[list[int]], end: in
         allowed.append(bool(reached.any()) and bool(characters))
     allowed[end] = any(state == other for other in final)
     return allowed
-
-
-TOKEN_MASK = described("16.token-mask", _token_mask_cases, _token_mask, frame="text")
 
 
 def _constrained_cases(rng: Rng) -> list[Case]:
@@ -142,6 +140,7 @@ def _constrained_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("16.constrained-step", _constrained_cases, parts={"core": 0.9, "large": 0.1}, cuts=False)
 def _constrained(logits: Any, mask: Any, temperature: float, k: int) -> Any:
     """Row by row, with the allowed tokens alone."""
     probabilities = torch.zeros_like(logits)
@@ -151,8 +150,3 @@ def _constrained(logits: Any, mask: Any, temperature: float, k: int) -> Any:
             raised = torch.exp((row[ids] - row[ids].max()) / temperature)
             out[ids] = raised / raised.sum()
     return probabilities
-
-
-CONSTRAINED = described(
-    "16.constrained-step", _constrained_cases, _constrained, parts={"core": 0.9, "large": 0.1}, cuts=False
-)

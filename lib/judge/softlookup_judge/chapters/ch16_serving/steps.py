@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng
-from softlookup_judge.data.published import described
 
 Config = dict[str, int]
 
@@ -41,9 +41,10 @@ def _admit_cases(rng: Rng) -> list[Case]:
         "the second lacks one block": (6_300, 1_000, 500, small, 2, 4, [[20, 8], [12, 4], [2, 2]]),
         "nobody waits": (9_000, 1_000, 500, small, 2, 4, []),
     }
-    return [Case(label, args, frame="text") for label, args in cases.items()]
+    return [Case(label, args) for label, args in cases.items()]
 
 
+@graded("16.admit", _admit_cases, frame="text")
 def _admit(
     memory: int, weights: int, reserve: int, config: Config, bytes_each: int, block_size: int, queue: list[list[int]]
 ) -> Any:
@@ -59,9 +60,6 @@ def _admit(
     return blocks, len(queue)
 
 
-ADMIT = described("16.admit", _admit_cases, _admit, frame="text")
-
-
 def _batch_cases(rng: Rng) -> list[Case]:
     lengths = [int(n) for n in rng.integers(2, 12, 7)]
     cases = {
@@ -75,9 +73,10 @@ def _batch_cases(rng: Rng) -> list[Case]:
         "three hundred requests": (np.sort(rng.integers(0, 90, 300)).tolist(), rng.integers(1, 40, 300).tolist(), 33),
         "long texts": ([0, 3, 500], [700, 300, 260], 2),
     }
-    return [Case(label, args, frame="text") for label, args in cases.items()]
+    return [Case(label, args) for label, args in cases.items()]
 
 
+@graded("16.batches", _batch_cases, frame="text")
 def _batches(arrivals: list[int], lengths: list[int], slots: int) -> Any:
     """Step by step, twice: who may enter is the only difference."""
     ends = []
@@ -98,9 +97,6 @@ def _batches(arrivals: list[int], lengths: list[int], slots: int) -> Any:
             running = [request for request in running if remaining[request] > 0]
         ends.append(finished)
     return ends[0], ends[1]
-
-
-BATCHES = described("16.batches", _batch_cases, _batches, frame="text")
 
 
 def _schedule_cases(rng: Rng) -> list[Case]:
@@ -130,11 +126,12 @@ def _schedule_cases(rng: Rng) -> list[Case]:
         "the last token of a prompt is no decoding": ([[10, 9], [5, 6]], [4], 1, 8),
     }
     return [
-        Case(label, ([[prompt, min(prompt, done)] for prompt, done in running], *limits), frame="text")
+        Case(label, ([[prompt, min(prompt, done)] for prompt, done in running], *limits))
         for label, (running, *limits) in cases.items()
     ]
 
 
+@graded("16.schedule", _schedule_cases, frame="text")
 def _schedule(running: list[list[int]], waiting: list[int], budget: int, most: int) -> Any:
     """By giving out the budget token by token, to the first who may have one more."""
     entering = waiting[: max(0, most - len(running))]
@@ -146,9 +143,6 @@ def _schedule(running: list[list[int]], waiting: list[int], budget: int, most: i
     for i in queue[:budget]:
         n_tokens[i] += 1
     return n_tokens[: len(running)], n_tokens[len(running) :]
-
-
-SCHEDULE = described("16.schedule", _schedule_cases, _schedule, frame="text")
 
 
 def _stream_cases(rng: Rng) -> list[Case]:
@@ -176,9 +170,10 @@ def _stream_cases(rng: Rng) -> list[Case]:
         "a piece without letters": (["a#", "", "#", " b"], ["## "]),
         "the second of the list only begins": (["a #", " b E", "N", "d"], ["##", "END"]),
     }
-    return [Case(label, args, frame="text") for label, args in cases.items()]
+    return [Case(label, args) for label, args in cases.items()]
 
 
+@graded("16.stream", _stream_cases, frame="text")
 def _stream(pieces: list[str], stops: list[str]) -> list[str]:
     """Letter by letter: whether a stop string stands at it, or could once more is written."""
     sent, outputs = 0, []
@@ -193,9 +188,6 @@ def _stream(pieces: list[str], stops: list[str]) -> list[str]:
         if stop_starts:
             break
     return outputs
-
-
-STREAM = described("16.stream", _stream_cases, _stream, frame="text")
 
 
 Requests = list[list[float]]
@@ -233,9 +225,10 @@ def _simulate_cases(rng: Rng) -> list[Case]:
         "a long prompt and a long answer": ([[0.0, 700, 300], [0.004, 9, 2]], 512, 4, 0.0113, 0.00031),
         "one place, free before the next arrival": ([[0.0, 6, 2], [2.0, 4, 3], [2.01, 5, 1]], 16, 1, 0.02, 0.002),
     }
-    return [Case(label, args, frame="plain") for label, args in cases.items()]
+    return [Case(label, args) for label, args in cases.items()]
 
 
+@graded("16.simulate", _simulate_cases, frame="plain")
 def _simulate(requests: Requests, budget: int, most: int, fixed: float, each: float) -> Any:
     """Every request by its own clock: what it lacks, and one list of all that happens."""
     lacking = [[int(prompt), int(new) - 1] for _, prompt, new in requests]
@@ -262,6 +255,3 @@ def _simulate(requests: Requests, budget: int, most: int, fixed: float, each: fl
                 happened[i]["complete"] = clock
                 inside.remove(i)
     return tuple([times[what] - requests[i][0] for i, times in enumerate(happened)] for what in ("first", "complete"))
-
-
-SIMULATE = described("16.simulate", _simulate_cases, _simulate, frame="plain")

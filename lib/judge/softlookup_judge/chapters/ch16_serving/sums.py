@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 HUGE = float(2**60)
 """Beside it small whole numbers vanish: a sum of both tells in which order its terms were added."""
@@ -53,6 +53,7 @@ def _added(first: float, second: float) -> float:
     return float(Fraction(first) + Fraction(second))
 
 
+@graded("16.split-sum", _split_cases)
 def _split_sum(x: Any, size: int) -> Any:
     """Each addition in exact fractions, then rounded, as IEEE 754 defines it."""
     sums = [
@@ -60,6 +61,3 @@ def _split_sum(x: Any, size: int) -> Any:
         for row in x.tolist()
     ]
     return torch.tensor(sums, dtype=x.dtype)
-
-
-SPLIT_SUM = described("16.split-sum", _split_cases, _split_sum)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng
-from softlookup_judge.data.published import described
 
 Request = list[Any]
 
@@ -23,9 +23,10 @@ def _phase_cases(rng: Rng) -> list[Case]:
         ("nothing cached yet", (8e9, 2, 131072, *a100, 150, 400, 0)),
         ("drawn", (random_params, 2, 98304, *h100, 40, 6, int(rng.integers(500, 9000)))),
     )
-    return [Case(label, args, frame="plain") for label, args in rows]
+    return [Case(label, args) for label, args in rows]
 
 
+@graded("16.phases", _phase_cases, frame="plain")
 def _phases(
     params: float,
     bytes_each: float,
@@ -41,9 +42,6 @@ def _phases(
     moved = params * bytes_each + np.array([0.0, float(batch)]) * (cached * cache_bytes)
     rate = np.minimum(peak, bandwidth * (flops / moved))
     return float(flops[0] / rate[0]), float(flops[1] / rate[1])
-
-
-PHASES = described("16.phases", _phase_cases, _phases, frame="plain")
 
 
 def _times(rng: Rng, arrival: float, wait: float, count: int, gap: float) -> Request:
@@ -70,9 +68,10 @@ def _latency_cases(rng: Rng) -> list[Case]:
         "fifty-one requests": some(51, 5),
         "three hundred requests": some(int(rng.integers(300, 330)), 4),
     }
-    return [Case(label, (requests,), frame="plain") for label, requests in cases.items()]
+    return [Case(label, (requests,)) for label, requests in cases.items()]
 
 
+@graded("16.latencies", _latency_cases, frame="plain")
 def _latencies(requests: list[Request]) -> Any:
     """By counting: the least value that enough of the values do not exceed."""
 
@@ -83,9 +82,6 @@ def _latencies(requests: list[Request]) -> Any:
     waits = [np.subtract(times, [arrival, *times[:-1]]) for arrival, times in requests]
     first, between = np.array([row[0] for row in waits]), np.concatenate([row[1:] for row in waits])
     return [least(first, 50), least(first, 95)], [least(between, 50), least(between, 95)]
-
-
-LATENCIES = described("16.latencies", _latency_cases, _latencies, frame="plain")
 
 
 def _limit_cases(rng: Rng) -> list[Case]:
@@ -100,18 +96,16 @@ def _limit_cases(rng: Rng) -> list[Case]:
         ("a token takes as long to read as to compute", (1024.0, 2, 64, 1024.0, 512.0, 16)),
         ("drawn", (float(rng.integers(3, 40)) * 1e9, 2, 24576, *h100, int(rng.integers(50, 230)))),
     )
-    return [Case(label, args, frame="plain") for label, args in rows]
+    return [Case(label, args) for label, args in rows]
 
 
+@graded("16.batch-limit", _limit_cases, frame="plain")
 def _limit(params: float, bytes_each: float, cache_bytes: int, peak: float, bandwidth: float, cached: int) -> Any:
     """By what one more sequence adds to either time, and where the two lines meet."""
     weights = params * bytes_each / bandwidth
     more = np.array([2 * params / peak, cached * cache_bytes / bandwidth])
     meet = weights / (more[0] - more[1]) if more[0] > more[1] else np.inf
     return float(meet), float(1 / more.max())
-
-
-LIMIT = described("16.batch-limit", _limit_cases, _limit, frame="plain")
 
 
 def _speedup_cases(rng: Rng) -> list[Case]:
@@ -130,9 +124,10 @@ def _speedup_cases(rng: Rng) -> list[Case]:
         ("drawn", (random_acceptance, 0.07, 12)),
         ("a draft that is nearly free and nearly always right", (0.99, 0.0005, 300)),
     )
-    return [Case(label, args, part="all" if args[0] == 1 else "core", frame="plain") for label, args in rows]
+    return [Case(label, args, part="all" if args[0] == 1 else "core") for label, args in rows]
 
 
+@graded("16.speedup", _speedup_cases, frame="plain", parts={"core": 0.8, "all": 0.2})
 def _speedup(acceptance: float, draft_cost: float, most: int) -> Any:
     """By the chance of each number of tokens that a round may give."""
     best = (0, 1.0)
@@ -141,9 +136,6 @@ def _speedup(acceptance: float, draft_cost: float, most: int) -> Any:
         tokens = sum(chance * (n + 1) for n, chance in enumerate(chances))
         best = max(best, (k, tokens / (k * draft_cost + 1)), key=lambda pair: pair[1])
     return best
-
-
-SPEEDUP = described("16.speedup", _speedup_cases, _speedup, frame="plain", parts={"core": 0.8, "all": 0.2})
 
 
 def _small_cases(rng: Rng) -> list[Case]:
@@ -158,17 +150,15 @@ def _small_cases(rng: Rng) -> list[Case]:
         ("drawn", (random_params, random_params // 8, 5, 32, 16 * giga, 98304 * 2500)),
         ("600 billion", (600 * giga + 8 * 99, giga + 24, 3, 8, 700 * giga, 70_001)),
     )
-    return [Case(label, args, frame="plain") for label, args in rows]
+    return [Case(label, args) for label, args in rows]
 
 
+@graded("16.small", _small_cases, frame="plain")
 def _small(params: int, kept: int, bits: int, group: int, memory: int, sequence_bytes: int) -> Any:
     """By groups: each is a scale and its weights; what is kept takes two bytes each."""
     groups = (params - kept) // group
     weights = groups * (2 + group * bits // 8) + 2 * kept
     return weights, int((memory - weights) / sequence_bytes)
-
-
-SMALL = described("16.small", _small_cases, _small, frame="plain")
 
 
 def _cost_cases(rng: Rng) -> list[Case]:
@@ -179,9 +169,10 @@ def _cost_cases(rng: Rng) -> list[Case]:
         ("a long text, a short answer", (4.0, 2, 30_000, 3_000, 0.25, 50_000, 10)),
         ("drawn", (2.4, 4, int(rng.integers(9, 50)) * 1000, int(rng.integers(1, 8)) * 900, 0.4, 700, 350)),
     )
-    return [Case(label, args, frame="plain") for label, args in rows]
+    return [Case(label, args) for label, args in rows]
 
 
+@graded("16.cost", _cost_cases, frame="plain")
 def _cost(
     price: float, machines: int, input_rate: float, output_rate: float, utilisation: float, prompt: int, answer: int
 ) -> Any:
@@ -189,9 +180,6 @@ def _cost(
     busy_second = price * machines / (60 * 60 * utilisation)
     once = [busy_second * tokens / rate for tokens, rate in ((prompt, input_rate), (answer, output_rate))]
     return once[0] / prompt * 1e6, once[1] / answer * 1e6, sum(once)
-
-
-COST = described("16.cost", _cost_cases, _cost, frame="plain")
 
 
 def _pool_cases(rng: Rng) -> list[Case]:
@@ -213,9 +201,10 @@ def _pool_cases(rng: Rng) -> list[Case]:
         ("hundreds of machines", (397, 3000, 150, 20_000, 0.03, 20, 131_072, link)),
         ("drawn", (random_machines, 3000, int(rng.integers(150, 400)), 25_000, 0.03, 20, 131_072, link)),
     )
-    return [Case(label, args, frame="plain") for label, args in rows]
+    return [Case(label, args) for label, args in rows]
 
 
+@graded("16.split-pools", _pool_cases, frame="plain")
 def _split_pools(
     machines: int,
     prompt: int,
@@ -233,6 +222,3 @@ def _split_pools(
     slowest = np.max(between, axis=0)
     best = int(np.flatnonzero(np.isclose(slowest, slowest.min(), rtol=1e-12))[0])
     return best + 1, float(1 / slowest[best])
-
-
-SPLIT_POOLS = described("16.split-pools", _pool_cases, _split_pools, frame="plain")

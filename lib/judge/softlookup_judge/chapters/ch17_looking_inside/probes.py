@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _fit(states: np.ndarray, labels: np.ndarray, is_shown: np.ndarray, ridge: float) -> np.ndarray:
@@ -43,6 +43,7 @@ def _probe_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("17.probe", _probe_cases, cuts=False)
 def _probe(states: Any, labels: Any, shown: Any, ridge: float) -> Any:
     """By least squares on rows more: the ridge as examples whose target is 0."""
     x = torch.nn.functional.pad(states, (0, 1), value=1.0)
@@ -53,9 +54,6 @@ def _probe(states: Any, labels: Any, shown: Any, ridge: float) -> Any:
     tried = [i for i, is_shown in enumerate(shown.tolist()) if not is_shown]
     n_right = sum(int((float(x[i] @ w) > 0) == bool(labels[i] == 1)) for i in tried)
     return w, torch.tensor(n_right / len(tried), dtype=torch.float64)
-
-
-PROBE = described("17.probe", _probe_cases, _probe, cuts=False)
 
 
 def _selectivity_cases(rng: Rng) -> list[Case]:
@@ -92,6 +90,7 @@ def _selectivity_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("17.selectivity", _selectivity_cases, cuts=False)
 def _selectivity(words: Any, labels: Any, drawn: Any, predicted: Any, control_predicted: Any, held_out: Any) -> Any:
     """Place by place."""
     control = [int(drawn[int(word_id)]) for word_id in words]
@@ -100,9 +99,6 @@ def _selectivity(words: Any, labels: Any, drawn: Any, predicted: Any, control_pr
     by_heart = sum(int(control_predicted[i]) == control[i] for i in positions) / len(positions)
     numbers = (torch.tensor(x, dtype=torch.float64) for x in (real, by_heart, real - by_heart))
     return torch.tensor(control), *numbers
-
-
-SELECTIVITY = described("17.selectivity", _selectivity_cases, _selectivity, cuts=False)
 
 
 def _shared_cases(rng: Rng) -> list[Case]:
@@ -121,6 +117,7 @@ def _shared_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("17.superposition", _shared_cases, parts={"core": 0.8, "zero": 0.2}, cuts=False)
 def _shared(w: Any) -> Any:
     """Pair by pair."""
     columns, rows = list(w.T), []
@@ -130,9 +127,6 @@ def _shared(w: Any) -> Any:
         others = sum(p * p for j, p in enumerate(products) if j != i)
         rows.append((length, others, length**2 / (length**2 + others) if length else 0.0))
     return tuple(torch.tensor(x, dtype=torch.float64) for x in zip(*rows, strict=True))
-
-
-SUPERPOSITION = described("17.superposition", _shared_cases, _shared, parts={"core": 0.8, "zero": 0.2}, cuts=False)
 
 
 def _autoencoder_cases(rng: Rng) -> list[Case]:
@@ -150,6 +144,7 @@ def _autoencoder_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("17.autoencoder", _autoencoder_cases, cuts=False)
 def _autoencoder(h: Any, w_encoder: Any, b_encoder: Any, directions: Any, b_decoder: Any, price: float) -> Any:
     """State by state, latent by latent."""
     latents, again, losses = [], [], []
@@ -162,9 +157,6 @@ def _autoencoder(h: Any, w_encoder: Any, b_encoder: Any, directions: Any, b_deco
         again.append(whole)
         losses.append(float((whole - state) @ (whole - state)) + price * sum(active))
     return torch.stack(latents), torch.stack(again), torch.tensor(sum(losses) / len(losses), dtype=h.dtype)
-
-
-AUTOENCODER = described("17.autoencoder", _autoencoder_cases, _autoencoder, cuts=False)
 
 
 def _top_k_cases(rng: Rng) -> list[Case]:
@@ -189,6 +181,7 @@ def _top_k_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("17.top-k-codes", _top_k_cases, parts={"core": 0.85, "ties": 0.15}, cuts=False)
 def _top_k(h: Any, w_encoder: Any, b_encoder: Any, directions: Any, b_decoder: Any, k: int) -> Any:
     """State by state: a latent is active if it is above 0 and fewer than k come before it."""
     latents, again = [], []
@@ -200,6 +193,3 @@ def _top_k(h: Any, w_encoder: Any, b_encoder: Any, directions: Any, b_decoder: A
         again.append(b_decoder + sum(x * row for x, row in zip(active, directions, strict=True)))
     missed = sum(float((x - y) @ (x - y)) for x, y in zip(h, again, strict=True))
     return torch.stack(latents), torch.stack(again), missed / (len(h) * float(h.var(dim=0, correction=0).sum()))
-
-
-TOP_K = described("17.top-k-codes", _top_k_cases, _top_k, parts={"core": 0.85, "ties": 0.15}, cuts=False)

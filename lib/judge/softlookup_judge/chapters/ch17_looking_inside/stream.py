@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal, softmax
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 
 def _end(rng: Rng, width: int, vocabulary: int) -> tuple[np.ndarray, np.ndarray]:
@@ -34,13 +34,11 @@ def _lens_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("17.lens", _lens_cases, cuts=False)
 def _lens(states: Any, gain: Any, w_out: Any, eps: float) -> Any:
     """Vector by vector, by torch's own norm."""
     rows = [[torch.nn.functional.rms_norm(x, x.shape, gain, eps) for x in layer] for layer in states]
     return torch.stack([torch.nn.functional.linear(torch.stack(layer), w_out.T) for layer in rows])
-
-
-LENS = described("17.lens", _lens_cases, _lens, cuts=False)
 
 
 def _attribute_cases(rng: Rng) -> list[Case]:
@@ -57,6 +55,7 @@ def _attribute_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("17.attribute-heads", _attribute_cases, cuts=False)
 def _attribute(z: Any, w_o: Any, x: Any, gain: Any, w_out: Any, token: int, eps: float) -> Any:
     """What the logit loses if one head's vector is set to 0 while the divisor is held."""
     divisor = (x[-1] @ x[-1] / len(x[-1]) + eps) ** 0.5
@@ -68,9 +67,6 @@ def _attribute(z: Any, w_o: Any, x: Any, gain: Any, w_out: Any, token: int, eps:
 
     heads = list(range(len(z)))
     return torch.stack([logit_of(heads) - logit_of([j for j in heads if j != i]) for i in heads])
-
-
-ATTRIBUTE = described("17.attribute-heads", _attribute_cases, _attribute, cuts=False)
 
 
 def _difference_cases(rng: Rng) -> list[Case]:
@@ -88,6 +84,7 @@ def _difference_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("17.difference", _difference_cases, cuts=False)
 def _difference(
     embedding: Any, attention: Any, feed_forward: Any, gain: Any, w_out: Any, token: int, other: int, eps: float
 ) -> Any:
@@ -97,9 +94,6 @@ def _difference(
     logits = parts / (x.pow(2).sum() / len(x) + eps) ** 0.5 @ torch.diag(gain) @ w_out
     differences = logits[:, token] - logits[:, other]
     return differences[0], differences[1 : 1 + len(attention)], differences[1 + len(attention) :]
-
-
-DIFFERENCE = described("17.difference", _difference_cases, _difference, cuts=False)
 
 
 def _silence_cases(rng: Rng) -> list[Case]:
@@ -115,6 +109,7 @@ def _silence_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("17.silence", _silence_cases, cuts=False)
 def _silence(z: Any, w_o: Any, b_o: Any, head: int) -> Any:
     """By what the head adds through its own rows, taken away from the whole."""
     width = z.shape[2]
@@ -122,9 +117,6 @@ def _silence(z: Any, w_o: Any, b_o: Any, head: int) -> Any:
     rows = w_o[head * width : (head + 1) * width]
     without = whole - z[head] @ rows
     return without, without + (z[head].sum(0) / z.shape[1]) @ rows
-
-
-SILENCE = described("17.silence", _silence_cases, _silence, cuts=False)
 
 
 def _induction_cases(rng: Rng) -> list[Case]:
@@ -146,13 +138,11 @@ def _induction_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("17.induction", _induction_cases, cuts=False)
 def _induction(weights: Any) -> Any:
     """Along a diagonal, below the main one."""
     half = weights.shape[-1] // 2
     return torch.stack([torch.diagonal(pattern, 1 - half)[1 : half + 1].mean() for pattern in weights])
-
-
-INDUCTION = described("17.induction", _induction_cases, _induction, cuts=False)
 
 
 def _answer(x: np.ndarray, mixes: np.ndarray, weights: np.ndarray, read: np.ndarray) -> float:
@@ -181,6 +171,7 @@ def _patch_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("17.patch", _patch_cases, cuts=False)
 def _patch(clean: Any, corrupted: Any, mixes: Any, weights: Any, read: Any) -> Any:
     """With both runs side by side, and every patched run from the first layer on."""
     layers, t = len(mixes), len(clean)
@@ -198,6 +189,3 @@ def _patch(clean: Any, corrupted: Any, mixes: Any, weights: Any, read: Any) -> A
     return torch.stack(
         [torch.stack([(run((i, at))[1] - got) / (clean_result - got) for at in range(t)]) for i in range(layers)]
     )
-
-
-PATCH = described("17.patch", _patch_cases, _patch, cuts=False)

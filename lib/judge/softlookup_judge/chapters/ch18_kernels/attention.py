@@ -125,6 +125,7 @@ def _attention_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str)
     ]
 
 
+@kernel_task("18.attention", _attention_cases, variants=tuple(_layouts("S")))
 def _attention(
     q: np.ndarray,
     k: np.ndarray,
@@ -142,9 +143,6 @@ def _attention(
 ) -> Results:
     k, v = _tokens(k, S, k_shape), _tokens(v, S, v_shape)
     return within(softmax(np.einsum("th,sh->ts", q, k) * scale) @ v)
-
-
-ATTENTION = kernel_task("18.attention", _attention_cases, _attention, variants=tuple(_layouts("S")))
 
 
 def _causal_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> list[Case]:
@@ -183,6 +181,7 @@ def _causal_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) ->
     ]
 
 
+@kernel_task("18.causal", _causal_cases, variants=tuple(_layouts("T")))
 def _causal(
     q: np.ndarray,
     k: np.ndarray,
@@ -200,9 +199,6 @@ def _causal(
     """Row by row, each with the keys that it sees."""
     k, v = _tokens(k, T, k_shape), _tokens(v, T, v_shape)
     return within(np.stack([softmax(scale * k[: t + 1] @ q[t]) @ v[: t + 1] for t in range(T)]))
-
-
-CAUSAL = kernel_task("18.causal", _causal_cases, _causal, variants=tuple(_layouts("T")))
 
 
 _SLOTS_FIRST, _WIDTH_FIRST = "(P, M, H)", "(P, H, M)"
@@ -261,6 +257,23 @@ def _paged_cases(rng: Rng, k_shape: str, v_shape: str, k_at: str, v_at: str) -> 
     ]
 
 
+_AT = {
+    _SLOTS_FIRST: Expression("slots[:, None] * H + wide[None, :]"),
+    _WIDTH_FIRST: Expression("wide[None, :] * M + slots[:, None]"),
+}
+
+
+@kernel_task(
+    "18.paged",
+    _paged_cases,
+    variants=tuple(
+        {"k_shape": k, "v_shape": v, "k_at": _AT[k], "v_at": _AT[v]}
+        for k, v in (
+            *((_SLOTS_FIRST, _SLOTS_FIRST), (_WIDTH_FIRST, _SLOTS_FIRST)),
+            *((_SLOTS_FIRST, _WIDTH_FIRST), (_WIDTH_FIRST, _WIDTH_FIRST)),
+        )
+    ),
+)
 def _paged(
     q: np.ndarray,
     k_pages: np.ndarray,
@@ -287,22 +300,3 @@ def _paged(
         k, v = (pages[table[b]].reshape(-1, H)[:length] for pages in (k_pages, v_pages))
         rows.append(softmax(scale * k @ q[b]) @ v)
     return within(np.stack(rows))
-
-
-_AT = {
-    _SLOTS_FIRST: Expression("slots[:, None] * H + wide[None, :]"),
-    _WIDTH_FIRST: Expression("wide[None, :] * M + slots[:, None]"),
-}
-
-PAGED = kernel_task(
-    "18.paged",
-    _paged_cases,
-    _paged,
-    variants=tuple(
-        {"k_shape": k, "v_shape": v, "k_at": _AT[k], "v_at": _AT[v]}
-        for k, v in (
-            *((_SLOTS_FIRST, _SLOTS_FIRST), (_WIDTH_FIRST, _SLOTS_FIRST)),
-            *((_SLOTS_FIRST, _WIDTH_FIRST), (_WIDTH_FIRST, _WIDTH_FIRST)),
-        )
-    ),
-)

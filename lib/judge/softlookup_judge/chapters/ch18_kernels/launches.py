@@ -7,10 +7,9 @@ import numpy as np
 
 from softlookup.tiles import cdiv
 from softlookup_inside.asking.case import CORE, Case
+from softlookup_judge.chapters.cases import OfOracle, graded
 from softlookup_judge.chapters.draws import Rng
 from softlookup_judge.data.limits import WITHIN_LIMITS
-from softlookup_judge.data.notebook import Description
-from softlookup_judge.data.published import described
 
 TRAFFIC = "traffic"
 """The part of questions that look at the bytes."""
@@ -38,11 +37,9 @@ def launch(
     return Case(label, tuple(args), part, "numpy", grid=grid, outputs=outputs, limits=limits, tolerance=tolerance)
 
 
-def kernel_task(
-    task_id: str, cases: Callable[..., list[Case]], results: Callable[..., Any], **facts: Any
-) -> Description:
+def kernel_task(task_id: str, cases: Callable[..., list[Case]], **facts: Any) -> OfOracle:
     """A task whose answer is a kernel: 70 % for values (see ``within``), 30 % for bytes."""
-    return described(task_id, cases, results, frame="numpy", cuts=False, parts={CORE: 0.7, TRAFFIC: 0.3}, **facts)
+    return graded(task_id, cases, frame="numpy", cuts=False, parts={CORE: 0.7, TRAFFIC: 0.3}, **facts)
 
 
 def within(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.ch18_kernels.launches import grid_of, kernel_task, launch, uneven, whole, within
 from softlookup_judge.chapters.draws import Rng, normal
-from softlookup_judge.data.published import described
 from softlookup_judge.data.variant import Expression
 
 Results = tuple[np.ndarray, ...]
@@ -56,6 +56,18 @@ def _full_tiles(rng: Rng) -> tuple[int, int]:
     return 32, 32 * whole(rng, 1, 2)
 
 
+_A_AT = {_ROWS: Expression("rows * k + across"), _COLUMNS: Expression("across * m + rows")}
+_B_AT = {_ROWS: Expression("down * n + cols"), _COLUMNS: Expression("cols * k + down")}
+
+
+@kernel_task(
+    "18.product",
+    _product_cases,
+    variants=tuple(
+        {"a_stored": a, "b_stored": b, "a_at": _A_AT[a], "b_at": _B_AT[b]}
+        for a, b in ((_ROWS, _ROWS), (_COLUMNS, _ROWS), (_ROWS, _COLUMNS), (_COLUMNS, _COLUMNS))
+    ),
+)
 def _product(
     a: np.ndarray,
     b: np.ndarray,
@@ -74,20 +86,6 @@ def _product(
     return within(np.einsum("mk,kn->mn", _matrix(a, m, k, a_stored), _matrix(b, k, n, b_stored)))
 
 
-_A_AT = {_ROWS: Expression("rows * k + across"), _COLUMNS: Expression("across * m + rows")}
-_B_AT = {_ROWS: Expression("down * n + cols"), _COLUMNS: Expression("cols * k + down")}
-
-PRODUCT = kernel_task(
-    "18.product",
-    _product_cases,
-    _product,
-    variants=tuple(
-        {"a_stored": a, "b_stored": b, "a_at": _A_AT[a], "b_at": _B_AT[b]}
-        for a, b in ((_ROWS, _ROWS), (_COLUMNS, _ROWS), (_ROWS, _COLUMNS), (_COLUMNS, _COLUMNS))
-    ),
-)
-
-
 def _tile_cases(rng: Rng, stages: int, loaded: str) -> list[Case]:
     rows = {
         "a chip of 64 KiB, float16": (256, 384, 512, 2, 65536),
@@ -101,9 +99,21 @@ def _tile_cases(rng: Rng, stages: int, loaded: str) -> list[Case]:
         "drawn": (*(int(n) for n in rng.integers(50, 900, 3)), 2, int(rng.integers(10_000, 500_000))),
         "large numbers": (*(int(n) for n in rng.integers(50_000, 90_000, 3)), 2, int(rng.integers(10**8, 10**9))),
     }
-    return [Case(label, args, frame="plain") for label, args in rows.items()]
+    return [Case(label, args) for label, args in rows.items()]
 
 
+_LOADED = {1: "a tile of each matrix"} | {
+    stages: f"{stages} tiles of each matrix, since those of the next {stages - 1} steps are loaded ahead"
+    for stages in (3, 4, 5)  # one matrix of two stages would be both matrices of one
+}
+
+
+@graded(
+    "18.tile",
+    _tile_cases,
+    frame="plain",
+    variants=tuple({"stages": stages, "loaded": loaded} for stages, loaded in _LOADED.items()),
+)
 def _tile(
     m: int, n: int, k: int, number_bytes: int, chip_bytes: int, stages: int, loaded: str
 ) -> tuple[int, int]:  # fmt: skip
@@ -114,20 +124,6 @@ def _tile(
     heights = [min(tile, m - row) for row in range(0, m, tile)]
     widths = [min(tile, n - col) for col in range(0, n, tile)]
     return tile, sum((height + width) * k * number_bytes for height in heights for width in widths)
-
-
-_LOADED = {1: "a tile of each matrix"} | {
-    stages: f"{stages} tiles of each matrix, since those of the next {stages - 1} steps are loaded ahead"
-    for stages in (3, 4, 5)  # one matrix of two stages would be both matrices of one
-}
-
-TILE = described(
-    "18.tile",
-    _tile_cases,
-    _tile,
-    frame="plain",
-    variants=tuple({"stages": stages, "loaded": loaded} for stages, loaded in _LOADED.items()),
-)
 
 
 def _linear_cases(rng: Rng, beta: float, layout: str, product: str, w_at: str) -> list[Case]:
@@ -150,6 +146,20 @@ def _linear_cases(rng: Rng, beta: float, layout: str, product: str, w_at: str) -
     ]
 
 
+_ROW_OF_OUTPUT = "`nn.Linear`, (n, k): one row for each output"
+_COLUMN_OF_OUTPUT = "GPT-2's layers, (k, n): one column for each output"
+_BY_ROW = {"layout": _ROW_OF_OUTPUT, "product": "`z = x @ w.T + bias`", "w_at": Expression("cols * k + down")}
+_BY_COLUMN = {"layout": _COLUMN_OF_OUTPUT, "product": "`z = x @ w + bias`", "w_at": Expression("down * n + cols")}
+
+
+@kernel_task(
+    "18.linear",
+    _linear_cases,
+    variants=tuple(
+        {"beta": beta} | layout
+        for beta, layout in ((1.702, _BY_ROW), (1.0, _BY_COLUMN), (2.5, _BY_ROW), (0.6, _BY_COLUMN), (2.0, _BY_COLUMN))
+    ),
+)
 def _linear(
     x: np.ndarray,
     w: np.ndarray,
@@ -169,22 +179,6 @@ def _linear(
     w = w.reshape(n, k) if layout == _ROW_OF_OUTPUT else w.reshape(k, n).T
     z = np.einsum("mk,nk->mn", x, w) + bias
     return within(z * (1 + np.tanh(beta * z / 2)) / 2)
-
-
-_ROW_OF_OUTPUT = "`nn.Linear`, (n, k): one row for each output"
-_COLUMN_OF_OUTPUT = "GPT-2's layers, (k, n): one column for each output"
-_BY_ROW = {"layout": _ROW_OF_OUTPUT, "product": "`z = x @ w.T + bias`", "w_at": Expression("cols * k + down")}
-_BY_COLUMN = {"layout": _COLUMN_OF_OUTPUT, "product": "`z = x @ w + bias`", "w_at": Expression("down * n + cols")}
-
-LINEAR = kernel_task(
-    "18.linear",
-    _linear_cases,
-    _linear,
-    variants=tuple(
-        {"beta": beta} | layout
-        for beta, layout in ((1.702, _BY_ROW), (1.0, _BY_COLUMN), (2.5, _BY_ROW), (0.6, _BY_COLUMN), (2.0, _BY_COLUMN))
-    ),
-)
 
 
 def _quantised_cases(rng: Rng, zero: float, first: str, second: str, even: str, odd: str) -> list[Case]:
@@ -211,6 +205,23 @@ def _quantised_cases(rng: Rng, zero: float, first: str, second: str, even: str, 
     ]
 
 
+_LOW, _HIGH = Expression("both & 15"), Expression("both >> 4")
+_LOW_FIRST = {"first": "low", "second": "high", "even": _LOW, "odd": _HIGH}
+_HIGH_FIRST = {"first": "high", "second": "low", "even": _HIGH, "odd": _LOW}
+
+
+@kernel_task(
+    "18.quantised",
+    _quantised_cases,
+    # The other half and the same zero point would be a known mistake.
+    variants=tuple(
+        {"zero": zero} | halves
+        for zero, halves in (
+            *((8.0, _LOW_FIRST), (7.5, _HIGH_FIRST), (7.0, _LOW_FIRST)),
+            *((7.0, _HIGH_FIRST), (7.5, _LOW_FIRST)),
+        )
+    ),
+)
 def _quantised(
     x: np.ndarray,
     packed: Any,
@@ -231,22 +242,3 @@ def _quantised(
     high_low = np.divmod(packed.astype(np.int64), 16)
     bits = np.stack(high_low if first == "high" else high_low[::-1], axis=1).reshape(k, n)
     return within(x @ ((bits - zero) * np.repeat(scales, GROUP, axis=0)))
-
-
-_LOW, _HIGH = Expression("both & 15"), Expression("both >> 4")
-_LOW_FIRST = {"first": "low", "second": "high", "even": _LOW, "odd": _HIGH}
-_HIGH_FIRST = {"first": "high", "second": "low", "even": _HIGH, "odd": _LOW}
-
-QUANTISED = kernel_task(
-    "18.quantised",
-    _quantised_cases,
-    _quantised,
-    # The other half and the same zero point would be a known mistake.
-    variants=tuple(
-        {"zero": zero} | halves
-        for zero, halves in (
-            *((8.0, _LOW_FIRST), (7.5, _HIGH_FIRST), (7.0, _LOW_FIRST)),
-            *((7.0, _HIGH_FIRST), (7.5, _LOW_FIRST)),
-        )
-    ),
-)

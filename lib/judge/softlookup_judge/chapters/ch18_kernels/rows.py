@@ -38,11 +38,9 @@ def _add_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@kernel_task("18.add", _add_cases)
 def _add(x: np.ndarray, y: np.ndarray, out: np.ndarray, a: float, n: int, BLOCK: int) -> Results:
     return within(np.add(y, np.multiply(x, a)))
-
-
-ADD = kernel_task("18.add", _add_cases, _add)
 
 
 def _row_limits(rows: int, n: int, block: int, passes: int, tiles: int) -> tuple[int, int, int]:
@@ -85,16 +83,14 @@ def _with_a_peak(rng: Rng, rows: int) -> np.ndarray:
     return x
 
 
-def _softmax(x: np.ndarray, y: np.ndarray, n: int, BLOCK: int, tau: float) -> Results:
-    return within(_shares(x / tau))
-
-
 def _shares(x: np.ndarray) -> np.ndarray:
     """By the logarithm of the sum of exponentials."""
     return np.exp(x - np.logaddexp.reduce(x, axis=-1, keepdims=True))
 
 
-SOFTMAX = kernel_task("18.softmax", _softmax_cases, _softmax, variants=variants_by(tau=(2.0, 0.8, 4.0, 1.5)))
+@kernel_task("18.softmax", _softmax_cases, variants=variants_by(tau=(2.0, 0.8, 4.0, 1.5)))
+def _softmax(x: np.ndarray, y: np.ndarray, n: int, BLOCK: int, tau: float) -> Results:
+    return within(_shares(x / tau))
 
 
 def _online_cases(rng: Rng, stored: str, position: str, at: str) -> list[Case]:
@@ -121,23 +117,21 @@ def _online_cases(rng: Rng, stored: str, position: str, at: str) -> list[Case]:
     ]
 
 
-def _online(x: np.ndarray, y: np.ndarray, n: int, BLOCK: int, stored: str, position: str, at: str) -> Results:
-    rows = x.reshape(-1, n) if stored == _BY_ROWS else x.reshape(n, -1).T
-    probabilities = _shares(rows)
-    return within((probabilities if stored == _BY_ROWS else probabilities.T).reshape(x.shape))
-
-
 _BY_ROWS, _BY_COLUMNS = "row after row", "column after column"
 
-ONLINE = kernel_task(
+
+@kernel_task(
     "18.online",
     _online_cases,
-    _online,
     variants=(
         {"stored": _BY_ROWS, "position": "i * n + j", "at": Expression("row * n + cols")},
         {"stored": _BY_COLUMNS, "position": "j * rows + i", "at": Expression("cols * tl.num_programs(0) + row")},
     ),
 )
+def _online(x: np.ndarray, y: np.ndarray, n: int, BLOCK: int, stored: str, position: str, at: str) -> Results:
+    rows = x.reshape(-1, n) if stored == _BY_ROWS else x.reshape(n, -1).T
+    probabilities = _shares(rows)
+    return within((probabilities if stored == _BY_ROWS else probabilities.T).reshape(x.shape))
 
 
 def _norm_cases(rng: Rng) -> list[Case]:
@@ -172,12 +166,10 @@ def _norm_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@kernel_task("18.norm", _norm_cases)
 def _norm(
     x: np.ndarray, residual: np.ndarray, w: np.ndarray, total: np.ndarray, y: np.ndarray, n: int, eps: float, BLOCK: int
 ) -> Results:
     both = x + residual
     length = np.linalg.norm(both, axis=-1, keepdims=True) / np.sqrt(n)
     return within(both, w * both / np.hypot(length, np.sqrt(eps)))
-
-
-NORM = kernel_task("18.norm", _norm_cases, _norm)

@@ -28,11 +28,9 @@ def _broadcast_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@rank_task("19.broadcast", _broadcast_cases)
 def _broadcast(x: Sequence[np.ndarray], root: int) -> Arrays:
     return on_all_ranks([x[root]] * len(x))
-
-
-BROADCAST = rank_task("19.broadcast", _broadcast_cases, _broadcast)
 
 
 def _at_most(n_bytes: int) -> tuple[int | None, ...]:
@@ -66,18 +64,15 @@ _OWNERS: dict[str, tuple[str, Callable[[int, int], int]]] = {
 }
 
 
+@rank_task(
+    "19.reduce-scatter",
+    _reduce_scatter_cases,
+    variants=tuple({"which": which, "parts": Expression(parts)} for which, (parts, _) in _OWNERS.items()),
+)
 def _reduce_scatter(x: Sequence[np.ndarray], which: str, parts: str) -> Arrays:
     world = len(x)
     sums = np.stack(x).sum(axis=0).reshape(world, -1)
     return on_all_ranks([sums[_OWNERS[which][1](rank, world)] for rank in range(world)])
-
-
-REDUCE_SCATTER = rank_task(
-    "19.reduce-scatter",
-    _reduce_scatter_cases,
-    _reduce_scatter,
-    variants=tuple({"which": which, "parts": Expression(parts)} for which, (parts, _) in _OWNERS.items()),
-)
 
 
 def _all_gather_cases(rng: Rng, which: str, whole: str) -> list[Case]:
@@ -99,20 +94,17 @@ def _all_gather_cases(rng: Rng, which: str, whole: str) -> list[Case]:
 _FROM_FIRST, _FROM_LAST = "from rank 0 to rank P - 1", "from rank P - 1 to rank 0"
 
 
-def _all_gather(part: Sequence[np.ndarray], which: str, whole: str) -> Arrays:
-    parts = np.stack(part if which == _FROM_FIRST else part[::-1])
-    return on_all_ranks([parts.ravel()] * len(part))
-
-
-ALL_GATHER = rank_task(
+@rank_task(
     "19.all-gather",
     _all_gather_cases,
-    _all_gather,
     variants=(
         {"which": _FROM_FIRST, "whole": Expression("rows")},
         {"which": _FROM_LAST, "whole": Expression("rows[::-1]")},
     ),
 )
+def _all_gather(part: Sequence[np.ndarray], which: str, whole: str) -> Arrays:
+    parts = np.stack(part if which == _FROM_FIRST else part[::-1])
+    return on_all_ranks([parts.ravel()] * len(part))
 
 
 def _all_reduce_cases(rng: Rng, which: str, both: str) -> list[Case]:
@@ -144,13 +136,10 @@ _COMBINED: dict[str, tuple[str, Callable[..., np.ndarray]]] = {
 }
 
 
-def _all_reduce(x: Sequence[np.ndarray], which: str, both: str) -> Arrays:
-    return on_all_ranks([_COMBINED[which][1](np.stack(x), axis=0)] * len(x))
-
-
-ALL_REDUCE = rank_task(
+@rank_task(
     "19.all-reduce",
     _all_reduce_cases,
-    _all_reduce,
     variants=tuple({"which": which, "both": Expression(both)} for which, (both, _) in _COMBINED.items()),
 )
+def _all_reduce(x: Sequence[np.ndarray], which: str, both: str) -> Arrays:
+    return on_all_ranks([_COMBINED[which][1](np.stack(x), axis=0)] * len(x))

@@ -6,6 +6,7 @@ from math import inf
 import numpy as np
 
 from softlookup_inside.asking.case import CORE, Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng
 from softlookup_judge.data.published import described
 from softlookup_judge.data.variant import Expression
@@ -31,7 +32,7 @@ def _schedule_cases(rng: Rng, first: int) -> list[Case]:
     }
     stages = int(rng.integers(3, 7))
     sizes["drawn"] = (int(rng.integers(0, stages)), stages, int(rng.integers(2, 9)))
-    return [Case(label, args, frame="text") for label, args in sizes.items()]
+    return [Case(label, args) for label, args in sizes.items()]
 
 
 def _one_forward_one_backward(stage: int, stages: int, micro_batches: int, first: int) -> list[str]:
@@ -105,6 +106,19 @@ def _bubble_cases(rng: Rng, fraction: str, idle: str) -> list[Case]:
     return [Case(label, args, part, "plain") for label, *args_, part in rows for args in [tuple(args_)]]
 
 
+_OF_ALL, _OF_WORK = "the time of all stages", "the time in which stages work"
+
+
+@graded(
+    "19.bubble",
+    _bubble_cases,
+    frame="plain",
+    parts={CORE: 0.8, DEADLOCK: 0.2},
+    variants=(
+        {"fraction": _OF_ALL, "idle": Expression("1 - work / (stages * seconds)")},
+        {"fraction": _OF_WORK, "idle": Expression("stages * seconds / work - 1")},
+    ),
+)
 def _pipeline_time(
     orders: list[list[str]], forward_s: float, backward_s: float, fraction: str, idle: str
 ) -> tuple[float, float, int]:
@@ -132,18 +146,3 @@ def _pipeline_time(
         int(np.cumsum([1 if step[0] == "F" else -1 for step in order]).max(initial=0)) for order in orders
     )  # fmt: skip
     return seconds, (room - work_s) / (room if fraction == _OF_ALL else work_s), most
-
-
-_OF_ALL, _OF_WORK = "the time of all stages", "the time in which stages work"
-
-BUBBLE = described(
-    "19.bubble",
-    _bubble_cases,
-    _pipeline_time,
-    frame="plain",
-    parts={CORE: 0.8, DEADLOCK: 0.2},
-    variants=(
-        {"fraction": _OF_ALL, "idle": Expression("1 - work / (stages * seconds)")},
-        {"fraction": _OF_WORK, "idle": Expression("stages * seconds / work - 1")},
-    ),
-)

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from softlookup_inside.asking.case import Arrays, Case
-from softlookup_judge.chapters.cases import variants_by
+from softlookup_judge.chapters.cases import graded, variants_by
 from softlookup_judge.chapters.ch19_many_devices.worlds import ask_world, rank_task
 from softlookup_judge.chapters.draws import Rng, doubles, normal
-from softlookup_judge.data.published import described
 from softlookup_judge.judging.ranks import on_all_ranks
 
 
@@ -36,22 +36,19 @@ def _gradient_cases(rng: Rng, factor: float, loss: str) -> list[Case]:
     ]
 
 
-def _gradient(w: np.ndarray, x: Sequence[np.ndarray], y: Sequence[np.ndarray], factor: float, loss: str) -> Arrays:
-    every, targets = np.concatenate(x), np.concatenate(y)
-    of_each = np.einsum("b,bd->bd", every @ w - targets, every)
-    return on_all_ranks([factor * of_each.mean(axis=0)] * len(x))
-
-
-GRADIENT = rank_task(
+@rank_task(
     "19.gradient",
     _gradient_cases,
-    _gradient,
     finished=True,
     variants=(
         {"factor": 2.0, "loss": "`mean((x @ w - y) ** 2)`"},
         {"factor": 1.0, "loss": "`mean((x @ w - y) ** 2) / 2`"},
     ),
 )
+def _gradient(w: np.ndarray, x: Sequence[np.ndarray], y: Sequence[np.ndarray], factor: float, loss: str) -> Arrays:
+    every, targets = np.concatenate(x), np.concatenate(y)
+    of_each = np.einsum("b,bd->bd", every @ w - targets, every)
+    return on_all_ranks([factor * of_each.mean(axis=0)] * len(x))
 
 
 def _memory_cases(rng: Rng, optimiser_bytes: int, optimiser: str) -> list[Case]:
@@ -66,23 +63,14 @@ def _memory_cases(rng: Rng, optimiser_bytes: int, optimiser: str) -> list[Case]:
         (405_853_388_800 + int(rng.integers(1, 1021)), 1021, 3),
     ]
     return [
-        Case(f"{parameters:,} parameters, {world} ranks, stage {stage}", (parameters, world, stage), frame="plain")
+        Case(f"{parameters:,} parameters, {world} ranks, stage {stage}", (parameters, world, stage))
         for parameters, world, stage in sizes
     ]
 
 
-def _memory(parameters: int, world: int, stage: int, optimiser_bytes: int, optimiser: str) -> tuple[int, int]:
-    shard_size = math.ceil(parameters / world)
-    per_parameter = (optimiser_bytes, 2, 2)  # in the order in which the stages shard them
-    kept_bytes = sum(shard_size * n for n in per_parameter[:stage]) + sum(parameters * n for n in per_parameter[stage:])
-    collectives = 2 + stage // 3
-    return kept_bytes, 2 * shard_size * collectives * (world - 1)
-
-
-MEMORY = described(
+@graded(
     "19.memory",
     _memory_cases,
-    _memory,
     frame="plain",
     variants=(
         {"optimiser_bytes": 12, "optimiser": "12 bytes (a float32 weight and Adam's two moments)"},
@@ -90,6 +78,12 @@ MEMORY = described(
         {"optimiser_bytes": 6, "optimiser": "6 bytes (a float32 weight and Adam's two moments in 8 bits)"},
     ),
 )
+def _memory(parameters: int, world: int, stage: int, optimiser_bytes: int, optimiser: str) -> tuple[int, int]:
+    shard_size = math.ceil(parameters / world)
+    per_parameter = (optimiser_bytes, 2, 2)  # in the order in which the stages shard them
+    kept_bytes = sum(shard_size * n for n in per_parameter[:stage]) + sum(parameters * n for n in per_parameter[stage:])
+    collectives = 2 + stage // 3
+    return kept_bytes, 2 * shard_size * collectives * (world - 1)
 
 
 def _fsdp_cases(rng: Rng, beta: float) -> list[Case]:
@@ -117,21 +111,14 @@ def _fsdp_cases(rng: Rng, beta: float) -> list[Case]:
 _OFFERS = ("all_gather_into_tensor", "reduce_scatter_tensor", "all_reduce")
 
 
+@rank_task("19.fsdp", _fsdp_cases, finished=True, variants=variants_by(beta=(0.9, 0.5, 0.8)))
 def _fsdp(
-    shard: Sequence[np.ndarray],
-    velocity: Sequence[np.ndarray],
-    x: Sequence[np.ndarray],
-    y: Sequence[np.ndarray],
-    rate: float,
-    beta: float,
+    shard: Sequence[Any], velocity: Sequence[Any], x: Sequence[Any], y: Sequence[Any], rate: float, beta: float
 ) -> Arrays:
     w, state = np.concatenate(shard), np.concatenate(velocity)
     every, targets = np.concatenate(x), np.concatenate(y)
     state = beta * state + 2 * np.mean((every @ w - targets)[:, None] * every, axis=0)
     return on_all_ranks(np.split(w - rate * state, len(shard)), np.split(state, len(shard)))
-
-
-FSDP = rank_task("19.fsdp", _fsdp_cases, _fsdp, finished=True, variants=variants_by(beta=(0.9, 0.5, 0.8)))
 
 
 PerRank = list[np.ndarray]
@@ -190,6 +177,7 @@ def _train_cases(rng: Rng, decay: float) -> list[Case]:
     ]
 
 
+@rank_task("19.two-by-two", _train_cases, finished=True, variants=variants_by(decay=(0.1, 0.3)))
 def _train(
     x: PerRank, labels: PerRank, w_in: PerRank, w_out: PerRank, rate: float, steps: int, decay: float
 ) -> tuple[np.ndarray, ...]:
@@ -220,6 +208,3 @@ def _train(
         [halves_in[half_of[rank]] for rank in range(4)],
         [halves_out[half_of[rank]] for rank in range(4)],
     )
-
-
-TWO_BY_TWO = rank_task("19.two-by-two", _train_cases, _train, finished=True, variants=variants_by(decay=(0.1, 0.3)))

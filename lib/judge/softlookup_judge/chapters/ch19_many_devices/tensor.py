@@ -41,26 +41,16 @@ def _feed_forward_cases(rng: Rng, activation: str, a: str) -> list[Case]:
     ]
 
 
-def _feed_forward(
-    x: np.ndarray, w_in: PerRank, b_in: PerRank, w_out: PerRank, b_out: np.ndarray, activation: str, a: str
-) -> tuple[np.ndarray, ...]:
-    """The layer in one piece, token by token."""
-    whole_in, whole_out = np.concatenate(w_in, axis=1), np.concatenate(w_out, axis=0)
-    z = np.einsum("td,df->tf", x, whole_in) + np.concatenate(b_in)
-    y = np.einsum("tf,fd->td", _ACTIVATED[activation](z), whole_out) + b_out
-    return on_all_ranks([y] * len(w_in))
-
-
 _ACTIVATED = {
     "ReLU": lambda z: (z + np.abs(z)) / 2,
     "ReLU squared": lambda z: np.square((z + np.abs(z)) / 2),
     "leaky ReLU, 0.1 times its input below 0": lambda z: 0.55 * z + 0.45 * np.abs(z),
 }
 
-FEED_FORWARD = rank_task(
+
+@rank_task(
     "19.feed-forward",
     _feed_forward_cases,
-    _feed_forward,
     finished=True,
     variants=tuple(
         {"activation": activation, "a": Expression(a)}
@@ -69,6 +59,14 @@ FEED_FORWARD = rank_task(
         )
     ),
 )
+def _feed_forward(
+    x: np.ndarray, w_in: PerRank, b_in: PerRank, w_out: PerRank, b_out: np.ndarray, activation: str, a: str
+) -> tuple[np.ndarray, ...]:
+    """The layer in one piece, token by token."""
+    whole_in, whole_out = np.concatenate(w_in, axis=1), np.concatenate(w_out, axis=0)
+    z = np.einsum("td,df->tf", x, whole_in) + np.concatenate(b_in)
+    y = np.einsum("tf,fd->td", _ACTIVATED[activation](z), whole_out) + b_out
+    return on_all_ranks([y] * len(w_in))
 
 
 def _heads_cases(rng: Rng) -> list[Case]:
@@ -104,6 +102,7 @@ def _heads_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@rank_task("19.heads", _heads_cases, finished=True)
 def _heads(
     x: np.ndarray, w_q: PerRank, w_k: PerRank, w_v: PerRank, w_o: PerRank, heads: int
 ) -> tuple[np.ndarray, ...]:  # fmt: skip
@@ -114,9 +113,6 @@ def _heads(
     weights = softmax(np.einsum("nth,nsh->nts", q, k) * q.shape[-1] ** -0.5)
     out = np.concatenate(w_o, axis=0).reshape(count, -1, x.shape[1])
     return on_all_ranks([np.einsum("nts,nsh,nhd->td", weights, v, out)] * len(w_q))
-
-
-HEADS = rank_task("19.heads", _heads_cases, _heads, finished=True)
 
 
 _BLOCKS, _STRIPES = "block after block, so that rank `r` has", "in stripes, so that rank `r` has"
@@ -149,6 +145,14 @@ def _ring_cases(rng: Rng, cut: str, position: str, at: str) -> list[Case]:
     ]
 
 
+@rank_task(
+    "19.ring-attention",
+    _ring_cases,
+    variants=(
+        {"cut": _BLOCKS, "position": "r * B + i", "at": Expression("owner * block + np.arange(block)")},
+        {"cut": _STRIPES, "position": "i * P + r", "at": Expression("np.arange(block) * world + owner")},
+    ),
+)
 def _ring_attention(q: PerRank, k: PerRank, v: PerRank, cut: str, position: str, at: str) -> tuple[np.ndarray, ...]:
     """The whole sequence at once, in its order; its rows are dealt out again."""
     world, (block, width) = len(q), q[0].shape
@@ -161,17 +165,6 @@ def _ring_attention(q: PerRank, k: PerRank, v: PerRank, cut: str, position: str,
     scores[np.triu_indices(world * block, 1)] = -np.inf
     out = np.einsum("ts,sh->th", softmax(scores), whole_v)
     return on_all_ranks([out[positions] for positions in order])
-
-
-RING_ATTENTION = rank_task(
-    "19.ring-attention",
-    _ring_cases,
-    _ring_attention,
-    variants=(
-        {"cut": _BLOCKS, "position": "r * B + i", "at": Expression("owner * block + np.arange(block)")},
-        {"cut": _STRIPES, "position": "i * P + r", "at": Expression("np.arange(block) * world + owner")},
-    ),
-)
 
 
 _SOFTMAX, _SIGMOID = "its part of the softmax of the token's scores", "the sigmoid of its score alone"
@@ -214,6 +207,15 @@ def _experts_cases(rng: Rng, gate: str, gates: str) -> list[Case]:
     ]
 
 
+@rank_task(
+    "19.experts",
+    _experts_cases,
+    finished=True,
+    variants=(
+        {"gate": _SOFTMAX, "gates": Expression("e / e.sum(axis=-1, keepdims=True)")},
+        {"gate": _SIGMOID, "gates": Expression("np.exp(-np.logaddexp(0, -scores))")},
+    ),
+)
 def _experts(
     x: PerRank, w_router: np.ndarray, w_in: PerRank, w_out: PerRank, capacity: int, gate: str, gates: str
 ) -> tuple[np.ndarray, ...]:
@@ -230,15 +232,3 @@ def _experts(
                 y[t] = chances[t, expert] * np.einsum("f,fd->d", np.where(hidden > 0, hidden, 0), w_out[expert])
         results.append(y)
     return on_all_ranks(results)
-
-
-EXPERTS = rank_task(
-    "19.experts",
-    _experts_cases,
-    _experts,
-    finished=True,
-    variants=(
-        {"gate": _SOFTMAX, "gates": Expression("e / e.sum(axis=-1, keepdims=True)")},
-        {"gate": _SIGMOID, "gates": Expression("np.exp(-np.logaddexp(0, -scores))")},
-    ),
-)

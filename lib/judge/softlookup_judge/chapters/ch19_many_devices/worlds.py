@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import CORE, Case
+from softlookup_judge.chapters.cases import OfOracle, graded
 from softlookup_judge.chapters.draws import Rng
-from softlookup_judge.data.notebook import Description
-from softlookup_judge.data.published import described
 
 TRAFFIC = "traffic"
 """The part of questions that look at the messages."""
@@ -54,17 +53,7 @@ def all_digits(rng: Rng, *shape: int) -> np.ndarray:
     return rng.integers(-most, most, shape, endpoint=True).astype(np.float64)
 
 
-def rank_task(
-    task_id: str, cases: Callable[..., list[Case]], results: Callable[..., Any], *, finished: bool = False, **facts: Any
-) -> Description:
+def rank_task(task_id: str, cases: Callable[..., list[Case]], *, finished: bool = False, **facts: Any) -> OfOracle:
     """A task whose answer is one rank of a program: 70 % for values (see ``on_all_ranks``), 30 % for messages."""
-    return described(
-        task_id,
-        cases,
-        results,
-        frame="numpy",
-        cuts=False,
-        parts={CORE: 0.7, TRAFFIC: 0.3},
-        forbids=() if finished else _FINISHED,
-        **facts,
-    )
+    facts |= {"frame": "numpy", "cuts": False, "parts": {CORE: 0.7, TRAFFIC: 0.3}}
+    return graded(task_id, cases, forbids=() if finished else _FINISHED, **facts)

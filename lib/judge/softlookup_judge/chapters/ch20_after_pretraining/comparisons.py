@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, doubles
 from softlookup_judge.chapters.forbidden import SOFTMAXES
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 SIGMOIDS = (
     *("torch.sigmoid", "torch.nn.functional.logsigmoid", "torch.nn.LogSigmoid", "torch.special.expit"),
@@ -26,7 +26,7 @@ def _log_prob_cases(rng: Rng) -> list[Case]:
         for row, positions in enumerate(turns):
             is_answer[row, list(positions)] = True
         ids = rng.integers(0, v, size=is_answer.shape)
-        return Case(label, (doubles(rng, *ids.shape, v, scale=scale), ids, is_answer), frame="numpy", **facts)
+        return Case(label, (doubles(rng, *ids.shape, v, scale=scale), ids, is_answer), **facts)
 
     levels = case("positions that lie thousands apart", 5, (2, 3), (1, 2, 3), part="large", tolerance=1e-8)
     levels.args[0][...] += rng.permutation([-4000.0, -900.0, 0.0, 2500.0, 4000.0])[None, :, None]
@@ -50,6 +50,14 @@ def _log_prob_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded(
+    "20.answer-log-probs",
+    _log_prob_cases,
+    frame="numpy",
+    parts={"core": 0.7, "large": 0.3},
+    cuts=False,
+    forbids=SOFTMAXES,
+)
 def _answer_log_probs(logits: Any, ids: Any, is_answer: Any) -> Any:
     """Row by row and token by token."""
     sums = []
@@ -62,21 +70,10 @@ def _answer_log_probs(logits: Any, ids: Any, is_answer: Any) -> Any:
     return np.array(sums)
 
 
-ANSWER_LOG_PROBS = described(
-    "20.answer-log-probs",
-    _log_prob_cases,
-    _answer_log_probs,
-    frame="numpy",
-    parts={"core": 0.7, "large": 0.3},
-    cuts=False,
-    forbids=SOFTMAXES,
-)
-
-
 def _reward_cases(rng: Rng) -> list[Case]:
     def case(label: str, chosen: Any, rejected: Any, **facts: Any) -> Case:
         pair = (np.asarray(chosen, dtype=np.float64), np.asarray(rejected, dtype=np.float64))
-        return Case(label, pair, frame="numpy", **facts)
+        return Case(label, pair, **facts)
 
     return [
         case("five pairs", *doubles(rng, 2, 5, scale=2)),
@@ -90,6 +87,9 @@ def _reward_cases(rng: Rng) -> list[Case]:
     ]  # fmt: skip
 
 
+@graded(
+    "20.reward", _reward_cases, frame="numpy", parts={"core": 0.7, "large": 0.3}, forbids=(*SIGMOIDS, "torch.autograd")
+)
 def _reward_loss(chosen: Any, rejected: Any) -> Any:
     """By torch: logsigmoid, and its gradient by autograd."""
     rewards = torch.tensor(chosen, dtype=torch.float64, requires_grad=True)
@@ -99,21 +99,11 @@ def _reward_loss(chosen: Any, rejected: Any) -> Any:
     return loss.detach().numpy(), rewards.grad.numpy()
 
 
-REWARD = described(
-    "20.reward",
-    _reward_cases,
-    _reward_loss,
-    frame="numpy",
-    parts={"core": 0.7, "large": 0.3},
-    forbids=(*SIGMOIDS, "torch.autograd"),
-)
-
-
 def _dpo_cases(rng: Rng) -> list[Case]:
     def case(label: str, b: int, beta: float, scale: float = 3.0, **facts: Any) -> Case:
         reference = doubles(rng, 2, b, scale=6.0) - 25.0
         policy = reference + doubles(rng, 2, b, scale=scale)
-        return Case(label, (policy[0], policy[1], reference[0], reference[1], beta), frame="numpy", **facts)
+        return Case(label, (policy[0], policy[1], reference[0], reference[1], beta), **facts)
 
     at_begin = doubles(rng, 2, 3, scale=4.0) - 20.0
     lengths = np.array([-12.0, -80.0, -31.0]), np.array([-45.0, -20.0, -33.0])
@@ -122,14 +112,15 @@ def _dpo_cases(rng: Rng) -> list[Case]:
         case("five pairs, beta = 0.1", 5, 0.1),
         case("four pairs, beta = 0.5", 4, 0.5),
         case("one pair, beta = 2", 1, 2.0),
-        Case("the policy is the reference still", (*at_begin, *at_begin, 0.3), frame="numpy"),
-        Case("answers of unequal lengths", (lengths[0] + 1.0, lengths[1] - 2.5, *lengths, 0.2), frame="numpy"),
-        Case("both answers are less probable now", (lengths[0] - 2.0, lengths[1] - 7.0, *lengths, 0.1), frame="numpy"),
+        Case("the policy is the reference still", (*at_begin, *at_begin, 0.3)),
+        Case("answers of unequal lengths", (lengths[0] + 1.0, lengths[1] - 2.5, *lengths, 0.2)),
+        Case("both answers are less probable now", (lengths[0] - 2.0, lengths[1] - 7.0, *lengths, 0.1)),
         case("four hundred pairs, beta = 0.2", 400, 0.2),
         Case("policies that have moved by thousands", (*far, *lengths, 1.0), "large", "numpy"),
     ]  # fmt: skip
 
 
+@graded("20.dpo", _dpo_cases, frame="numpy", parts={"core": 0.7, "large": 0.3}, forbids=SIGMOIDS)
 def _dpo_loss(chosen: Any, rejected: Any, reference_chosen: Any, reference_rejected: Any, beta: float) -> Any:
     """Each pair's preference from the two ratios, in the form log(1 + exp(-margin))."""
     margins = np.array(
@@ -141,13 +132,10 @@ def _dpo_loss(chosen: Any, rejected: Any, reference_chosen: Any, reference_rejec
     return np.mean([np.logaddexp(0.0, -margin) for margin in margins]), margins
 
 
-DPO = described("20.dpo", _dpo_cases, _dpo_loss, frame="numpy", parts={"core": 0.7, "large": 0.3}, forbids=SIGMOIDS)
-
-
 def _lora_cases(rng: Rng) -> list[Case]:
     def case(label: str, lead: tuple[int, ...], d: int, f: int, r: int, alpha: float) -> Case:
         shapes = ((*lead, d), (f, d), (r, d), (f, r))
-        return Case(label, (*(doubles(rng, *shape) for shape in shapes), alpha), frame="numpy")
+        return Case(label, (*(doubles(rng, *shape) for shape in shapes), alpha))
 
     untrained = case("b is zero, as before the first step", (2,), 3, 4, 2, 8.0)
     untrained.args[3][:] = 0.0
@@ -164,6 +152,7 @@ def _lora_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("20.lora", _lora_cases, frame="numpy")
 def _lora(x: Any, w: Any, a: Any, b: Any, alpha: float) -> Any:
     """The sum of the ranks' outer products, and the plain layer that it makes."""
     w, a, b = (np.asarray(array, dtype=np.float64) for array in (w, a, b))
@@ -172,13 +161,10 @@ def _lora(x: Any, w: Any, a: Any, b: Any, alpha: float) -> Any:
     return np.einsum("...d,fd->...f", x, merged), merged
 
 
-LORA = described("20.lora", _lora_cases, _lora, frame="numpy")
-
-
 def _distill_cases(rng: Rng) -> list[Case]:
     def case(label: str, t: int, v: int, tau: float, scale: float = 2.0, **facts: Any) -> Case:
         both = [doubles(rng, t, v, scale=scale) for _ in range(2)]
-        return Case(label, (*both, tau), frame="numpy", **facts)
+        return Case(label, (*both, tau), **facts)
 
     equal = doubles(rng, 3, 4)
     apart = doubles(rng, 4, 5, scale=2.0)
@@ -191,8 +177,8 @@ def _distill_cases(rng: Rng) -> list[Case]:
         case("a high temperature", 3, 4, 8.0, 4.0),
         case("as many tokens as ids", 4, 4, 3.0),
         case("one token", 1, 5, 1.5),
-        Case("a student that is sure of another token", (sure[:, ::-1].copy(), sure, 4.0), frame="numpy"),
-        Case("the student is the teacher, moved by a constant", (equal + 3.0, equal, 2.5), frame="numpy"),
+        Case("a student that is sure of another token", (sure[:, ::-1].copy(), sure, 4.0)),
+        Case("the student is the teacher, moved by a constant", (equal + 3.0, equal, 2.5)),
         Case(
             "tokens whose logits lie thousands apart",
             (apart[::-1] + levels, apart + levels[::-1], 2.0),
@@ -206,19 +192,16 @@ def _distill_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded(
+    "20.distill",
+    _distill_cases,
+    frame="numpy",
+    parts={"core": 0.7, "large": 0.3},
+    forbids=(*SOFTMAXES, "torch.nn.functional.kl_div", "torch.nn.KLDivLoss", "scipy.special.rel_entr"),
+)
 def _distill_loss(student: Any, teacher: Any, tau: float) -> Any:
     log_q, log_p = (
         torch.log_softmax(torch.from_numpy(np.ascontiguousarray(logits)) / tau, dim=-1) for logits in (student, teacher)
     )
     divergence = torch.nn.functional.kl_div(log_q, log_p, reduction="batchmean", log_target=True)
     return (tau**2 * divergence).numpy()
-
-
-DISTILL = described(
-    "20.distill",
-    _distill_cases,
-    _distill_loss,
-    frame="numpy",
-    parts={"core": 0.7, "large": 0.3},
-    forbids=(*SOFTMAXES, "torch.nn.functional.kl_div", "torch.nn.KLDivLoss", "scipy.special.rel_entr"),
-)

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.forbidden import SOFTMAXES
 from softlookup_judge.chapters.oracles import torch
-from softlookup_judge.data.published import described
 
 _WORDS = "river boats moon {start} naïve 42 élan {} tea 'll %s".split()
 
@@ -54,19 +54,12 @@ def _template_cases(rng: Rng, start: str, end: str) -> list[Case]:
         ("no message", [], False),
         ("no message, and an answer asked for", [], True),
     ]
-    return [Case(label, (messages, is_asked), frame="text") for label, messages, is_asked in rows]
+    return [Case(label, (messages, is_asked)) for label, messages, is_asked in rows]
 
 
-def _chat_text(messages: list[dict[str, str]], add_generation_prompt: bool, start: str, end: str) -> str:
-    """The lines of the text, each closed by a line end, as the pieces between them come."""
-    lines = [line for message in messages for line in (start + message["role"], message["content"] + end)]
-    return "\n".join([*lines, *[start + "assistant"] * add_generation_prompt, ""])
-
-
-TEMPLATE = described(
+@graded(
     "20.template",
     _template_cases,
-    _chat_text,
     frame="text",
     variants=(
         {"start": "<|im_start|>", "end": "<|im_end|>"},
@@ -75,6 +68,10 @@ TEMPLATE = described(
         {"start": "[turn]", "end": "[/turn]"},
     ),
 )
+def _chat_text(messages: list[dict[str, str]], add_generation_prompt: bool, start: str, end: str) -> str:
+    """The lines of the text, each closed by a line end, as the pieces between them come."""
+    lines = [line for message in messages for line in (start + message["role"], message["content"] + end)]
+    return "\n".join([*lines, *[start + "assistant"] * add_generation_prompt, ""])
 
 
 def _turns(*lengths: int) -> list[bool]:
@@ -90,7 +87,7 @@ def _mask_cases(rng: Rng, ignored: int) -> list[Case]:
         ids[0], ids[-1] = 0, ids[len(ids) // 2]
         if is_answer.any():
             ids[np.flatnonzero(is_answer)[-1]] = 0
-        return Case(label, (ids, is_answer), frame="numpy")
+        return Case(label, (ids, is_answer))
 
     return [
         case("a question of four tokens, an answer of three", 4, 3),
@@ -106,16 +103,12 @@ def _mask_cases(rng: Rng, ignored: int) -> list[Case]:
     ]
 
 
+@graded("20.loss-mask", _mask_cases, frame="numpy", variants=({"ignored": -100}, {"ignored": -1}))
 def _targets(ids: Any, is_answer: Any, ignored: int) -> Any:
     """Token by token, in the words of the task."""
     steps = range(1, len(ids))
     labels = [int(ids[t]) if is_answer[t] else ignored for t in steps]
     return np.array([int(ids[t - 1]) for t in steps]), np.array(labels)
-
-
-LOSS_MASK = described(
-    "20.loss-mask", _mask_cases, _targets, frame="numpy", variants=({"ignored": -100}, {"ignored": -1})
-)
 
 
 def _labelled(rng: Rng, v: int, *counts: Sequence[int]) -> np.ndarray:
@@ -129,7 +122,7 @@ def _labelled(rng: Rng, v: int, *counts: Sequence[int]) -> np.ndarray:
 
 def _loss_cases(rng: Rng) -> list[Case]:
     def case(label: str, labels: np.ndarray, v: int, scale: float = 2.0, **facts: Any) -> Case:
-        return Case(label, (doubles(rng, *labels.shape, v, scale=scale), labels), frame="numpy", **facts)
+        return Case(label, (doubles(rng, *labels.shape, v, scale=scale), labels), **facts)
 
     uneven = _labelled(rng, 7, (1, 2, 3), (2,), (0, 4))
     ends = _labelled(rng, 5, (0, 1, 2, 3), (1,))
@@ -156,34 +149,30 @@ def _loss_cases(rng: Rng) -> list[Case]:
         case("labels at one position alone", last_alone, 9),
         case("a vocabulary of more than 1,000 ids", _labelled(rng, 1031, (0, 1)), int(rng.integers(1031, 1100)), 1.0),
         case("almost four hundred labels", _labelled(rng, 4, range(300), range(1, 98)), 4),
-        Case("rows that lie thousands apart", (apart_logits, apart), frame="numpy", part="large", tolerance=1e-8),
+        Case("rows that lie thousands apart", (apart_logits, apart), part="large", tolerance=1e-8),
         Case(
             "logits in the thousands",
             (thousands, _labelled(rng, 4, (1, 2), (0, 3), (3,))),
-            frame="numpy",
             part="large",
             tolerance=1e-8,
         ),
-        Case("logits near 5,000", (near, near_labels), frame="numpy", part="large", tolerance=1e-8),
-        Case("a label that is certain, with a loss of 0", (certain, certain_labels), frame="numpy", part="large"),
-        Case("float32", (normal(rng, *uneven.shape, 7), uneven), frame="numpy"),
+        Case("logits near 5,000", (near, near_labels), part="large", tolerance=1e-8),
+        Case("a label that is certain, with a loss of 0", (certain, certain_labels), part="large"),
+        Case("float32", (normal(rng, *uneven.shape, 7), uneven)),
     ]
 
 
-def _sft_loss(logits: Any, labels: Any) -> Any:
-    ids = torch.from_numpy(np.asarray(labels).astype(np.int64)).flatten()
-    rows = torch.from_numpy(np.ascontiguousarray(logits)).flatten(0, 1)
-    return torch.nn.functional.cross_entropy(rows, ids, ignore_index=-100).numpy()
-
-
-SFT_LOSS = described(
+@graded(
     "20.sft-loss",
     _loss_cases,
-    _sft_loss,
     frame="numpy",
     parts={"core": 0.7, "large": 0.3},
     forbids=(*SOFTMAXES, "torch.nn.functional.nll_loss", "torch.nn.CrossEntropyLoss", "torch.nn.NLLLoss"),
 )
+def _sft_loss(logits: Any, labels: Any) -> Any:
+    ids = torch.from_numpy(np.asarray(labels).astype(np.int64)).flatten()
+    rows = torch.from_numpy(np.ascontiguousarray(logits)).flatten(0, 1)
+    return torch.nn.functional.cross_entropy(rows, ids, ignore_index=-100).numpy()
 
 
 def _packed_cases(rng: Rng) -> list[Case]:
@@ -199,9 +188,10 @@ def _packed_cases(rng: Rng) -> list[Case]:
         "more than 256 examples": [1 + int(i % 64 == 3) for i in range(int(rng.integers(258, 300)))],
         "an example of more than 256 tokens": [2, int(rng.integers(258, 300)), 3],
     }
-    return [Case(label, (np.array(lengths),), frame="numpy") for label, lengths in rows.items()]
+    return [Case(label, (np.array(lengths),)) for label, lengths in rows.items()]
 
 
+@graded("20.packed", _packed_cases, frame="numpy", cuts=False)
 def _packed(lengths: Any) -> Any:
     """The triangle of each example on the diagonal of a larger matrix."""
     sizes = [int(n) for n in lengths]
@@ -211,6 +201,3 @@ def _packed(lengths: Any) -> Any:
         may_attend[begin : begin + n, begin : begin + n] = np.tri(n, dtype=bool)
         begin += n
     return np.concatenate([np.arange(n) for n in sizes]), may_attend
-
-
-PACKED = described("20.packed", _packed_cases, _packed, frame="numpy", cuts=False)

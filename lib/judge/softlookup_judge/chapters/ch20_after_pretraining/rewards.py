@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, doubles
-from softlookup_judge.data.published import described
 
 
 def _advantage_cases(rng: Rng) -> list[Case]:
     def case(label: str, rewards: Any, **facts: Any) -> Case:
-        return Case(label, (np.asarray(rewards, dtype=np.float64),), frame="numpy", **facts)
+        return Case(label, (np.asarray(rewards, dtype=np.float64),), **facts)
 
     large = 1e8 + 0.1
     level = np.array([[0.0], [10.0], [-5.0], [3.0]])
@@ -41,6 +41,7 @@ def _advantage_cases(rng: Rng) -> list[Case]:
     ]  # fmt: skip
 
 
+@graded("20.advantages", _advantage_cases, frame="numpy", cuts=False)
 def _group_advantages(rewards: Any) -> Any:
     """Group by group, with the root of the mean squared difference."""
     rows = []
@@ -54,9 +55,6 @@ def _group_advantages(rewards: Any) -> Any:
     return np.array(rows)
 
 
-ADVANTAGES = described("20.advantages", _advantage_cases, _group_advantages, frame="numpy", cuts=False)
-
-
 def _grpo_cases(rng: Rng) -> list[Case]:
     def case(label: str, lengths: list[int], clip: float, scale: float = 0.2, lead: int = 1) -> Case:
         """Answers of these lengths behind a prompt of ``lead`` tokens; what stands outside counts for nothing."""
@@ -67,12 +65,12 @@ def _grpo_cases(rng: Rng) -> list[Case]:
         advantages = doubles(rng, len(lengths), scale=1.2)
         advantages[0] = abs(advantages[0])
         advantages[-1] = -abs(advantages[-1]) if len(lengths) > 1 else advantages[-1]
-        return Case(label, (new, old, advantages, is_answer, clip), frame="numpy")
+        return Case(label, (new, old, advantages, is_answer, clip))
 
     far = case("ratios far outside of the clip", [2, 4, 3], 0.2, 1.0)
     far.args[0][[0, -1], 1] = far.args[1][[0, -1], 1] + np.array([-1.6, 1.6])
     first = case("the first step, where both policies are equal", [2, 5, 3], 0.2)
-    first = Case(first.label, (first.args[1].copy(), *first.args[1:]), frame="numpy")
+    first = Case(first.label, (first.args[1].copy(), *first.args[1:]))
     return [
         case("four answers of unequal lengths", [3, 1, 4, 2], 0.2),
         far,
@@ -87,6 +85,7 @@ def _grpo_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("20.grpo", _grpo_cases, frame="numpy")
 def _grpo_loss(new: Any, old: Any, advantages: Any, is_answer: Any, clip: float) -> Any:
     """Token by token: a gain counts up to the clip, a loss in full."""
     total, count = 0.0, 0
@@ -99,13 +98,10 @@ def _grpo_loss(new: Any, old: Any, advantages: Any, is_answer: Any, clip: float)
     return np.float64(-total / count)
 
 
-GRPO = described("20.grpo", _grpo_cases, _grpo_loss, frame="numpy")
-
-
 def _kl_cases(rng: Rng) -> list[Case]:
     def case(label: str, s: int, scale: float) -> Case:
         policy = -np.abs(doubles(rng, s, scale=2.0)) - 0.1
-        return Case(label, (policy, policy + doubles(rng, s, scale=scale)), frame="numpy")
+        return Case(label, (policy, policy + doubles(rng, s, scale=scale)))
 
     same = -np.abs(doubles(rng, 4)) - 0.1
     long = -np.abs(doubles(rng, 5, scale=300.0)) - 800.0  # the exponentials are 0 for a computer
@@ -116,17 +112,14 @@ def _kl_cases(rng: Rng) -> list[Case]:
         case("a policy that is far away", 5, 3.0),
         case("one sample", 1, 1.0),
         case("seven hundred samples", 700, 0.5),
-        Case("the policy is the reference", (same, same.copy()), frame="numpy"),
-        Case(
-            "samples that the reference finds more probable",
-            (same - np.array([2.0, 12.0, 0.5, 1.0]), same),
-            frame="numpy",
-        ),
-        Case("a sample that the reference hardly ever gives", (same, same + apart), frame="numpy"),
-        Case("answers of hundreds of tokens", (long, long + doubles(rng, 5)), frame="numpy"),
+        Case("the policy is the reference", (same, same.copy())),
+        Case("samples that the reference finds more probable", (same - np.array([2.0, 12.0, 0.5, 1.0]), same)),
+        Case("a sample that the reference hardly ever gives", (same, same + apart)),
+        Case("answers of hundreds of tokens", (long, long + doubles(rng, 5))),
     ]
 
 
+@graded("20.kl", _kl_cases, frame="numpy")
 def _kl_estimates(policy: Any, reference: Any) -> Any:
     """Sample by sample, from the ratio itself."""
     ratios = [float(np.exp(q - p)) for p, q in zip(policy, reference, strict=True)]
@@ -135,12 +128,9 @@ def _kl_estimates(policy: Any, reference: Any) -> Any:
     return np.array(rows).mean(axis=0)
 
 
-KL = described("20.kl", _kl_cases, _kl_estimates, frame="numpy")
-
-
 def _best_cases(rng: Rng) -> list[Case]:
     def case(label: str, rewards: Any, n: int) -> Case:
-        return Case(label, (np.asarray(rewards, dtype=np.float64), n), frame="numpy")
+        return Case(label, (np.asarray(rewards, dtype=np.float64), n))
 
     return [
         case("the best of 2 of 5", doubles(rng, 5, scale=3.0), 2),
@@ -157,6 +147,7 @@ def _best_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("20.best-of-n", _best_cases, frame="numpy", cuts=False)
 def _best_of_n(rewards: Any, n: int) -> Any:
     """All subsets where there are few; else the probability that the best of n is no larger, by whole numbers."""
     values = [float(r) for r in rewards]
@@ -168,6 +159,3 @@ def _best_of_n(rewards: Any, n: int) -> Any:
     below = [comb(i, n) / comb(len(rising), n) for i in range(1, len(rising))]
     steps = np.diff(rising)
     return np.float64(rising[-1] - float(np.dot(steps, below))), bound
-
-
-BEST_OF_N = described("20.best-of-n", _best_cases, _best_of_n, frame="numpy", cuts=False)

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.draws import Rng, doubles
-from softlookup_judge.data.published import described
 
 SENTENCES = (
     "The cat sat on the mat.",
@@ -24,7 +24,7 @@ def _log_probs(rng: Rng, *shape: int, scale: float = 2.0) -> np.ndarray:
 
 def _bits_cases(rng: Rng) -> list[Case]:
     def ask(label: str, tokens: int, text: str, scale: float = 2.0) -> Case:
-        return Case(label, (_log_probs(rng, tokens, scale=scale), text), frame="numpy")
+        return Case(label, (_log_probs(rng, tokens, scale=scale), text))
 
     rare = "".join(map(chr, rng.integers(0x10000, 0x110000, size=8).tolist()))
     return [
@@ -39,18 +39,16 @@ def _bits_cases(rng: Rng) -> list[Case]:
         ask("rare letters of four bytes", 6, f"𐌰 𒀀 𝔸 🂡 🇿 𠀀 {rare}"),
         ask("first and last code points of each size", 5, "\x7f\x80\u07ff\u0800\uffff\U00010000\U0010ffff"),
         ask("eight hundred tokens", 800, " ".join(SENTENCES[i] for i in rng.integers(len(SENTENCES), size=120))),
-        Case("very improbable tokens", (_log_probs(rng, 4, scale=300.0) - 800.0, "zq qz"), frame="numpy"),
-        Case("a text that is certain", (np.zeros(4), "été"), frame="numpy"),
+        Case("very improbable tokens", (_log_probs(rng, 4, scale=300.0) - 800.0, "zq qz")),
+        Case("a text that is certain", (np.zeros(4), "été")),
     ]
 
 
+@graded("20.bits-per-byte", _bits_cases, frame="numpy")
 def _bits_per_byte(log_probs: np.ndarray, text: str) -> float:
     """Token by token in base 2; bytes by the ranges of code points that UTF-8 has."""
     n_bytes = sum(1 + sum(ord(letter) >= start for start in (0x80, 0x800, 0x10000)) for letter in text)
     return math.fsum(-float(log_prob) * math.log2(math.e) / n_bytes for log_prob in log_probs)
-
-
-BITS_PER_BYTE = described("20.bits-per-byte", _bits_cases, _bits_per_byte, frame="numpy")
 
 
 def _choice_cases(rng: Rng) -> list[Case]:
@@ -58,7 +56,7 @@ def _choice_cases(rng: Rng) -> list[Case]:
         """Longer continuations are less probable, so that both ways to choose often differ."""
         lengths = rng.integers(2, 2 + spread, size=(problems, choices))
         log_probs = -lengths * rng.uniform(0.4, 1.6, size=(problems, choices)) - 0.1
-        return Case(label, (log_probs, lengths), frame="numpy")
+        return Case(label, (log_probs, lengths))
 
     tied = np.array([[-6.0, -3.0, -3.0, -6.0], [-2.0, -4.0, -8.0, -4.0], [-5.0, -5.0, -5.0, -5.0]])
     tied_lengths = np.array([[6, 3, 3, 6], [2, 4, 8, 4], [5, 5, 5, 5]])
@@ -75,22 +73,22 @@ def _choice_cases(rng: Rng) -> list[Case]:
         ask("twenty problems with two continuations", 20, 2),
         ask("continuations of nearly one length", 9, 3, spread=3),
         ask("one problem", 1, 6),
-        Case("nearly equal sums of unequal lengths", (close, apart), frame="numpy"),
-        Case("scores that are all but equal", (hardly, np.full((5, 3), 4)), frame="numpy"),
-        Case("equal scores", (tied, tied_lengths), frame="numpy"),
-        Case("equal scores for each byte, unequal lengths", (odd, odd_lengths), frame="numpy"),
+        Case("nearly equal sums of unequal lengths", (close, apart)),
+        Case("scores that are all but equal", (hardly, np.full((5, 3), 4))),
+        Case("equal scores", (tied, tied_lengths)),
+        Case("equal scores for each byte, unequal lengths", (odd, odd_lengths)),
         ask("three hundred problems", 300, 3),
         ask("three hundred continuations", 2, 300),
         ask("continuations of up to 200,000 bytes", 6, 3, spread=200_000),
-        Case("continuations of probability 0", (impossible, np.array([[2, 20, 9], [8, 4, 3]])), frame="numpy"),
+        Case("continuations of probability 0", (impossible, np.array([[2, 20, 9], [8, 4, 3]]))),
         Case(
             "long continuations, far below zero",
             (-1000.0 - 100 * rng.random((7, 4)), rng.integers(900, 1100, size=(7, 4))),
-            frame="numpy",
         ),
     ]
 
 
+@graded("20.choice", _choice_cases, frame="numpy")
 def _choose(log_probs: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """By sorting, problem by problem; of equal scores the first stays first."""
     rows = []
@@ -102,15 +100,12 @@ def _choose(log_probs: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.array(rows)
 
 
-CHOICE = described("20.choice", _choice_cases, _choose, frame="numpy")
-
-
 POOL = "the red cat sat on a mat and ran to her boat before noon while rain fell".split()
 
 
 def _contamination_cases(rng: Rng) -> list[Case]:
     def ask(label: str, problem: str, documents: list[str], n: int) -> Case:
-        return Case(label, (problem, documents, n), frame="plain")
+        return Case(label, (problem, documents, n))
 
     words = [POOL[i] for i in rng.integers(len(POOL), size=60)]
     problem = words[20:34]
@@ -142,6 +137,7 @@ def _contamination_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("20.contamination", _contamination_cases, frame="plain")
 def _contaminated(problem: str, documents: list[str], n: int) -> float:
     """By search in texts whose words all have one space on either side."""
     words = problem.lower().split()
@@ -151,12 +147,9 @@ def _contaminated(problem: str, documents: list[str], n: int) -> float:
     return hits.count(True) / len(hits) if hits else 0.0
 
 
-CONTAMINATION = described("20.contamination", _contamination_cases, _contaminated, frame="plain")
-
-
 def _pass_cases(rng: Rng) -> list[Case]:
     def ask(label: str, n: int, c: list[int] | np.ndarray, k: int, part: str = "core") -> Case:
-        return Case(label, (n, np.array(c), k), part=part, frame="numpy")
+        return Case(label, (n, np.array(c), k), part=part)
 
     return [
         ask("ten samples, k = 3", 10, [0, 1, 4, 9, 6], 3),
@@ -175,20 +168,18 @@ def _pass_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("20.pass-at-k", _pass_cases, frame="numpy", parts={"core": 0.75, "large": 0.25})
 def _pass_at_k(n: int, c: np.ndarray, k: int) -> float:
     """In exact fractions: subsets of k samples without a right one, of all subsets."""
     missed = sum(Fraction(math.comb(n - int(correct), k), math.comb(n, k)) for correct in c)
     return float(1 - missed / len(c))
 
 
-PASS_AT_K = described("20.pass-at-k", _pass_cases, _pass_at_k, frame="numpy", parts={"core": 0.75, "large": 0.25})
-
-
 def _paired_cases(rng: Rng, tail: float, level: str) -> list[Case]:
     def ask(label: str, first: np.ndarray, second: np.ndarray, resamples: int, tolerance: float | None = None) -> Case:
         n = len(first)
         args = (first, second, rng.integers(n, size=(resamples, n)))
-        return Case(label, args, frame="numpy", tolerance=tolerance)
+        return Case(label, args, tolerance=tolerance)
 
     def graded(problems: int, accuracy: float) -> np.ndarray:
         return (rng.random(problems) < accuracy).astype(np.float64)
@@ -210,12 +201,18 @@ def _paired_cases(rng: Rng, tail: float, level: str) -> list[Case]:
         ask("equal scores", equal, equal.copy(), 25),
         ask("large scores that nearly agree", 1e6 + rng.random(11), 1e6 + rng.random(11), 37, 1e-7),
         ask("one resample", rng.random(6), rng.random(6), 1),
-        Case("more than a thousand resamples", (*close, ordered), frame="numpy"),
+        Case("more than a thousand resamples", (*close, ordered)),
         ask("six hundred problems", rng.random(601), rng.random(601), 9),
-        Case("one problem", one_problem, frame="numpy"),
+        Case("one problem", one_problem),
     ]
 
 
+@graded(
+    "20.paired",
+    _paired_cases,
+    frame="numpy",
+    variants=({"tail": 0.025, "level": "95 %"}, {"tail": 0.05, "level": "90 %"}, {"tail": 0.005, "level": "99 %"}),
+)
 def _paired_interval(first: np.ndarray, second: np.ndarray, draws: np.ndarray, tail: float, level: str) -> np.ndarray:
     """From how often each problem comes in a resample; quantiles by sorting and interpolating."""
     n = len(first)
@@ -229,12 +226,3 @@ def _paired_interval(first: np.ndarray, second: np.ndarray, draws: np.ndarray, t
         return ordered[below] + (position - below) * (ordered[above] - ordered[below])
 
     return np.array([math.fsum(second - first) / n, quantile(tail), quantile(1 - tail)])
-
-
-PAIRED = described(
-    "20.paired",
-    _paired_cases,
-    _paired_interval,
-    frame="numpy",
-    variants=({"tail": 0.025, "level": "95 %"}, {"tail": 0.05, "level": "90 %"}, {"tail": 0.005, "level": "99 %"}),
-)

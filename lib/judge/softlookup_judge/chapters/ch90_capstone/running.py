@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup_inside.asking.case import Case
+from softlookup_judge.chapters.cases import graded
 from softlookup_judge.chapters.ch08_decoder_and_masks import layer
-from softlookup_judge.chapters.ch08_decoder_and_masks.whole import TRANSFORMER, shapes
+from softlookup_judge.chapters.ch08_decoder_and_masks.whole import shapes, transformer
 from softlookup_judge.chapters.draws import Rng, doubles, normal
 from softlookup_judge.chapters.oracles import torch
 from softlookup_judge.data.compare import same
@@ -76,7 +77,7 @@ def _logits(sizes: tuple[int, ...], weights: list[Any], source: Any, target: Any
     vocab, d, _, hidden, n_layers, _ = sizes
     names = list(shapes(vocab, d, n_layers, hidden))
     named_weights = dict(zip(sorted(names), weights, strict=True))
-    return TRANSFORMER.task.oracle(*sizes, *(named_weights[name] for name in names), source, target)
+    return transformer.task.oracle(*sizes, *(named_weights[name] for name in names), source, target)
 
 
 def _train_cases(rng: Rng) -> list[Case]:
@@ -97,6 +98,7 @@ def _train_cases(rng: Rng) -> list[Case]:
     ]
 
 
+@graded("90.train", _train_cases)
 def _train(
     vocab_size: int,
     d_model: int,
@@ -125,9 +127,6 @@ def _train(
             up, root = first[i] / (1 - BETAS[0] ** (step + 1)), (second[i] / (1 - BETAS[1] ** (step + 1))).sqrt()
             moved[i] = moved[i] - rate * up / (root + EPS)
     return torch.stack(losses), torch.cat([weight.flatten() for weight in moved])
-
-
-TRAIN = described("90.train", _train_cases, _train)
 
 
 def _greedy_cases(rng: Rng) -> list[Case]:
