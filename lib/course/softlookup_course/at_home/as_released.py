@@ -20,10 +20,7 @@ from softlookup_judge.data.notebook import is_published, solutions
 
 
 def as_released(cells: Sequence[Mapping[str, Any]], path: Path, catalogue: Catalogue) -> NotebookNode | None:
-    """The notebook as it was given out: a course's release, or made again from the solutions as its checks ask.
-
-    None where it checks no known task. Cells with nbgrader's marks that are the course's own are taken as they stand.
-    """
+    """The notebook as it was given out: a course's release, or made again from the solutions as its checks ask."""
     notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata=NotebookNode(), cells=[*map(_sound, cells)])
     checks = [check for cell in notebook.cells if (check := released_check(cell, catalogue)) is not None]
     chapter = _chapter(notebook, checks, path, catalogue)

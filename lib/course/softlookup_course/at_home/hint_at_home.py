@@ -85,7 +85,8 @@ def hint_at_home(path: Path, task: str, catalogue: Catalogue, timeout_s: float =
     outcomes = outcomes_in(notebook, catalogue, task, at)
     outcome = outcomes[-1]
     changes = judged(outcomes, rebuilt.answers)
-    hint_data = next((data[MIME] for data in _data(notebook.cells[-1]) if MIME in data), None)
+    outputs = (output.get("data", {}) for output in notebook.cells[-1].get("outputs", []))
+    hint_data = next((data[MIME] for data in outputs if MIME in data), None)
     if outcome.verdict == "blank":
         hint = Hint(task, help_so_far.steps, "Nothing is written yet", (_FIRST_TRY,), reading=known.book_url)
     elif hint_data is None or verdict_of(notebook.cells[at]) is None:
@@ -111,7 +112,3 @@ def _setting(notebook: NotebookNode) -> str:
     """The line by which a released notebook names the last step of help that its course allows."""
     lines = (line for cell in notebook.cells if cell.cell_type == "code" for line in cell.source.splitlines())
     return next((f"import os\n{line}\n" for line in lines if line.startswith(f'os.environ["{SETTING}"] = ')), "")
-
-
-def _data(cell: NotebookNode) -> list[dict[str, Any]]:
-    return [output.get("data", {}) for output in cell.get("outputs", [])]

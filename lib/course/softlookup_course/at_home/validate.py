@@ -1,7 +1,4 @@
-"""Runs at home what will be graded: the notebook put into its release, and what its checks say, in words.
-
-What was found is kept beside the notebook, which itself stays as it is.
-"""
+"""Runs at home what will be graded: the notebook put into its release, and what its checks say, in words."""
 
 import ast
 import re

@@ -2,30 +2,33 @@
 
 from dataclasses import dataclass
 
-NAMES: dict[int, str] = {
-    0: "Before you start",
-    1: "Why transformers",
-    2: "A soft lookup",
-    3: "Tokens",
-    4: "One head",
-    5: "Many heads",
-    6: "Positions",
-    7: "The encoder",
-    8: "The decoder",
-    9: "Training",
-    10: "Inference",
-    11: "The roofline",
-    12: "Counting",
-    13: "Beyond text",
-    14: "The slides",
-    15: "What changed",
-    16: "Serving",
-    17: "Looking inside",
-    18: "Kernels",
-    19: "Many devices",
-    20: "After pre-training",
-    90: "The capstone",
+_CHAPTERS: dict[int, tuple[str, tuple[float, float]]] = {
+    0: ("Before you start", (0, 4)),
+    1: ("Why transformers", (1, 5)),
+    2: ("A soft lookup", (1, 0)),
+    3: ("Tokens", (1, 3)),
+    4: ("One head", (2, 2)),
+    5: ("Many heads", (3, 2)),
+    6: ("Positions", (4, 1)),
+    7: ("The encoder", (4, 2)),
+    8: ("The decoder", (5, 2)),
+    9: ("Training", (6, 4)),
+    10: ("Inference", (6, 0)),
+    11: ("The roofline", (4, 5)),
+    12: ("Counting", (6, 5)),
+    13: ("Beyond text", (6, 1)),
+    14: ("The slides", (7, 4)),
+    15: ("What changed", (7, 0)),
+    16: ("Serving", (8, 3)),
+    17: ("Looking inside", (7, 3)),
+    18: ("Kernels", (8, 5)),
+    19: ("Many devices", (9, 4)),
+    20: ("After pre-training", (7, 5.6)),
+    90: ("The capstone", (7, 2)),
 }
+"""Chapters by number: a short name, and the place in the picture."""
+
+NAMES = {chapter: name for chapter, (name, _) in _CHAPTERS.items()}
 """Chapters by number, by a short name. Number 90 is the capstone."""
 
 
@@ -130,28 +133,5 @@ def shortest_edges() -> tuple[Edge, ...]:
     return tuple(edges)
 
 
-PLACES: dict[int, tuple[float, float]] = {
-    0: (0, 4),
-    1: (1, 5),
-    2: (1, 0),
-    3: (1, 3),
-    4: (2, 2),
-    5: (3, 2),
-    6: (4, 1),
-    7: (4, 2),
-    8: (5, 2),
-    9: (6, 4),
-    10: (6, 0),
-    11: (4, 5),
-    12: (6, 5),
-    13: (6, 1),
-    14: (7, 4),
-    15: (7, 0),
-    16: (8, 3),
-    17: (7, 3),
-    18: (8, 5),
-    19: (9, 4),
-    20: (7, 5.6),
-    90: (7, 2),
-}
+PLACES = {chapter: spot for chapter, (_, spot) in _CHAPTERS.items()}
 """Where each chapter stands in the picture: its level from above, and its lane. No arrow may cross a box."""

@@ -23,10 +23,7 @@ class PageError(ValueError):
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a chapter, the smaller ones inside it included; ``minutes`` is its share of the reading time.
-
-    A task whose section stands on a side page belongs to the first section that links there.
-    """
+    """A section of a chapter, the smaller ones inside it included; ``minutes`` is its share of the reading time."""
 
     chapter: int
     label: str

@@ -16,29 +16,19 @@ class Route:
     without: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
+def labels(topic: str, names: str) -> tuple[str, ...]:
+    """Labels of a topic's sections, from their ends with a space between them."""
+    return tuple(f"{topic}-{name}" for name in names.split())
+
+
 INTRODUCTION = Route(
     "introduction",
     "An introduction",
     "For students who meet transformers for the first time. It ends with a translator of their own that writes.",
     (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 90),
     only={
-        6: (
-            "positions-order",
-            "positions-sinusoids",
-            "positions-adding",
-            "positions-dog",
-            "positions-rotary",
-            "positions-relative",
-            "positions-beyond",
-            "positions-compare",
-        ),
-        13: (
-            "beyond-text-patches",
-            "beyond-text-vit",
-            "beyond-text-cross",
-            "beyond-text-contrastive",
-            "beyond-text-maps",
-        ),
+        6: labels("positions", "order sinusoids adding dog rotary relative beyond compare"),
+        13: labels("beyond-text", "patches vit cross contrastive maps"),
     },
     without={
         2: ("soft-lookup-lead", "soft-lookup-analogy"),

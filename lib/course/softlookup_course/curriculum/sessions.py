@@ -66,10 +66,7 @@ def taught_sections(route: Route, page: Page) -> tuple[Section, ...]:
 def sessions(
     book: Path, route: Route, length: int, *, without: Collection[str] = (), apart: bool = False
 ) -> tuple[Session, ...]:
-    """Cut a route into sessions of ``length`` minutes at most; a section that fits into none is a ValueError.
-
-    Tasks fill what the taught sections leave; ``apart`` begins a chapter with a session where half is taught already.
-    """
+    """Cut a route into sessions of ``length`` minutes at most; a section that fits into none is a ValueError."""
     limit = int(TOLD_SHARE * length)
     units = [
         section

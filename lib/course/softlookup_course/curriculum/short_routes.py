@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from softlookup_course.curriculum.pages import PageError, Section, chapter_files, read_page
+from softlookup_course.curriculum.routes import labels
 from softlookup_course.curriculum.tables import link_to
 
 
@@ -19,21 +20,12 @@ class Stop(NamedTuple):
 TWO_HOURS = (
     Stop(
         2,
-        ("soft-lookup-hard", "soft-lookup-mix", "soft-lookup-store", "soft-lookup-roles", "soft-lookup-temperature"),
+        labels("soft-lookup", "hard mix store roles temperature"),
         "how a lookup that mixes values differs from a dictionary",
     ),
     Stop(
         4,
-        (
-            "one-head-column",
-            "one-head-softmax",
-            "one-head-scale",
-            "one-head-project",
-            "one-head-weights",
-            "one-head-mask",
-            "one-head-mix",
-            "one-head-attention",
-        ),
+        labels("one-head", "column softmax scale project weights mask mix attention"),
         "what queries, keys, values, scores and weights are, and compute them for a sentence",
     ),
     Stop(6, ("positions-rotary",), "how rotary embeddings bring word order into queries and keys"),

@@ -71,11 +71,10 @@ def term(book: Path, a_week: int = 1) -> tuple[Week, ...]:
     return (*weeks, Week(len(weeks) + 1, 90, (), 0, done, homework, True))
 
 
-def term_command(folder: str = "spring", a_week: int = 1) -> str:
-    """The command line that makes the term's course."""
-    drops = LEFT_OUT if a_week == 1 else ()
+def term_command(folder: str = "spring") -> str:
+    """The command line that makes the term's course, with one session a week."""
     words = ["softlookup course new", folder, "--chapters 0,2-10,90", f"--minutes {SESSION_MINUTES}"]
-    return " ".join([*words, *(f"--drop {name}" for name in drops)])
+    return " ".join([*words, *(f"--drop {name}" for name in LEFT_OUT)])
 
 
 def hours_table(book: Path) -> str:

@@ -87,6 +87,18 @@ class Drawn:
         return hidden or self.gives_away()
 
 
+def posed(
+    text: str,
+    value: Any,
+    answer: str,
+    marks: tuple[tuple[int, str], ...],
+    given: Mapping[str, Any] | None = None,
+    *expected: ExpectedMistake,
+) -> Drawn:
+    """A question with its numbers, and the mistakes to expect one after another."""
+    return Drawn(text, value, answer, marks, given or {}, expected)
+
+
 @dataclass(frozen=True)
 class ExamQuestion:
     """A question without its numbers, "04/weights"; ``make`` draws one version, which may be a poor one."""

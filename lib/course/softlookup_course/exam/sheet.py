@@ -53,10 +53,7 @@ def draw_sheet(
     exclude: Sequence[str] = (),
     version: str = "",
 ) -> Sheet:
-    """Draw a sheet of exactly so many points, chapters (all if None) in turns; an ExamError if there is none.
-
-    Versions of a seed ask the same questions with other numbers, in another order.
-    """
+    """Draw a sheet of exactly so many points, chapters (all if None) in turns; an ExamError if there is none."""
     from softlookup_course.exam.bank import QUESTIONS
 
     if seed < 0:

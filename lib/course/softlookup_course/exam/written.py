@@ -49,12 +49,8 @@ def _title(placed: Placed) -> str:
 
 
 def _question_text(placed: Placed) -> str:
-    return f"{_title(placed)}\n\n{apart(placed.instance.text)}\n\n<!-- space: {_room_cm(placed)} cm -->"
-
-
-def _room_cm(placed: Placed) -> int:
-    """Room for an answer by hand: a centimetre a minute, and no more than fits under the question on one page."""
-    return min(max(3, placed.question.minutes), 14)
+    room_cm = min(max(3, placed.question.minutes), 14)  # a centimetre a minute, as far as it fits on one page
+    return f"{_title(placed)}\n\n{apart(placed.instance.text)}\n\n<!-- space: {room_cm} cm -->"
 
 
 def _key_text(placed: Placed) -> str:

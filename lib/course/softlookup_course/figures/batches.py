@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from softlookup_course.figures.marks import write_beside
+from softlookup_course.figures.marks import several_panels, write_beside
 from softlookup_course.figures.predictions import FAR, Name, place_names, write_names
 from softlookup_course.figures.roofs import draw_roof, finish, rate_words
 from softlookup_course.figures.theme import Palette
@@ -149,8 +149,7 @@ _CROWDED = 6.0
 
 def batch_machines(panels: Mapping[str, Mapping[str, tuple[Rates, Rates]]], *, palette: Palette) -> Figure:
     """Draw FLOP/s over the batch for up to four machines in each panel: (predicted, measured or empty)."""
-    figure = Figure(figsize=(6.8, 3.5))
-    columns = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+    figure, columns = several_panels(6.8, 3.5, 1, len(panels), sharex=True, sharey=True)
     texts = []
     for axes, (title, machines) in zip(columns, panels.items(), strict=True):
         descriptions = []

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from matplotlib.patches import Rectangle
 
+from softlookup_course.figures.marks import bare, one_panel, several_panels
 from softlookup_course.figures.theme import Palette, ink_on, ramp
 
 
@@ -23,8 +24,7 @@ def cut_up(image: np.ndarray, patch: int, *, palette: Palette) -> Figure:
     height, width = image.shape
     down, across = height // patch, width // patch
     n = down * across
-    figure = Figure(figsize=(6.4, 4.3))
-    whole, row = figure.subplots(2, 1, height_ratios=(3.2, 1))
+    figure, (whole, row) = several_panels(6.4, 4.3, 2, 1, height_ratios=(3.2, 1))
     ramp = ink_ramp(palette)
     whole.imshow(image, cmap=ramp, vmin=0, vmax=1, extent=(0, across, down, 0))
     for i in range(down):
@@ -58,8 +58,7 @@ def cut_up(image: np.ndarray, patch: int, *, palette: Palette) -> Figure:
 def pair_grid(images: np.ndarray, captions: Sequence[str], cosines: np.ndarray, *, palette: Palette) -> Figure:
     """Draw cosines (I, J) of pictures (I, 3, height, width), 0 to 1, and captions; a dot marks the nearest caption."""
     rows, columns = cosines.shape
-    figure = Figure(figsize=(1.9 + 0.72 * columns, 1.7 + 0.6 * rows))
-    axes = figure.subplots()
+    figure, axes = one_panel(1.9 + 0.72 * columns, 1.7 + 0.6 * rows)
     scale = ramp(palette)
     axes.imshow(cosines, cmap=scale, vmin=-0.2, vmax=1, aspect="auto")
     best = cosines.argmax(axis=1)
@@ -88,8 +87,7 @@ def pair_grid(images: np.ndarray, captions: Sequence[str], cosines: np.ndarray, 
 def occlusion(hidden: Sequence[int], accuracies: Mapping[str, Sequence[float]], *, palette: Palette) -> Figure:
     """Draw the accuracy, per cent, against how many patches are hidden, for up to four orders of hiding."""
     counts = list(hidden)
-    figure = Figure(figsize=(6.2, 3.3))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.2, 3.3)
     ends: list[tuple[float, str, str]] = []
     for (name, values), color, mark in zip(accuracies.items(), palette.series, "osD^", strict=False):
         axes.plot(counts, values, mark + "-", color=color, markersize=5)
@@ -114,8 +112,7 @@ def occlusion(hidden: Sequence[int], accuracies: Mapping[str, Sequence[float]], 
 
 def shares_by_arm(accuracies_by_arm: Mapping[str, Sequence[float]], *, palette: Palette) -> Figure:
     """Draw the accuracy, per cent, of each seed of several kinds of runs: kinds as rows, medians as bars."""
-    figure = Figure(figsize=(5.6, 0.9 + 0.55 * len(accuracies_by_arm)))
-    axes = figure.subplots()
+    figure, axes = one_panel(5.6, 0.9 + 0.55 * len(accuracies_by_arm))
     medians = []
     for row, (name, accuracies) in enumerate(accuracies_by_arm.items()):
         color = palette.series[row % 2]
@@ -152,8 +149,7 @@ def tile_flow(n_queries: int, n_keys: int, width: int, tile: int, *, palette: Pa
     """Draw the flow of data of tiled attention between the large memory, above, and the chip, below (T, S, H)."""
     tiled, stored = numbers_moved(n_queries, n_keys, width, tile)
     on_chip = numbers_kept(width, tile, tile)
-    figure = Figure(figsize=(4.3, 5.2))
-    axes = figure.subplots()
+    figure, axes = one_panel(4.3, 5.2)
     _room(axes, 6.9, 4.3, "large, slow memory", palette)
     _room(axes, 0.2, 4.7, "on the chip: small, fast memory", palette)
     for x, name, color in _COLUMNS:
@@ -164,9 +160,8 @@ def tile_flow(n_queries: int, n_keys: int, width: int, tile: int, *, palette: Pa
         upward = name == "$Z$"
         ends = ((middle, 4.2), (middle, 7.1)) if upward else ((middle, 7.1), (middle, 4.2))
         _arrow(axes, *ends, color)
-        axes.text(
-            middle, 5.65, _SAID[name], ha="center", va="center", size=7.8, color=palette.ink, bbox=_paper(palette)
-        )
+        box = {"facecolor": palette.paper, "edgecolor": "none", "pad": 1.5}
+        axes.text(middle, 5.65, _SAID[name], ha="center", va="center", size=7.8, color=palette.ink, bbox=box)
     size = f"{tile} × {width}"
     _box(axes, 0.5, 3.3, 1.6, f"$q$\n{size}", palette.query)
     _box(axes, 2.9, 3.3, 1.6, f"$k$\n{size}", palette.key)
@@ -184,8 +179,7 @@ def tile_flow(n_queries: int, n_keys: int, width: int, tile: int, *, palette: Pa
         _arrow(axes, begin, end, color)
     text = f"numbers moved for one head: {_short(tiled)}\n(with the score matrix stored: {_short(stored)})"
     axes.text(5, -0.05, text, ha="center", va="top", size=8.5, color=palette.ink)
-    axes.set(xlim=(0, 10), ylim=(-0.95, 11.8))
-    axes.set_axis_off()
+    bare(axes, xlim=(0, 10), ylim=(-0.95, 11.8))
     figure.set_label(
         f"Large memory above, the chip below. A block of {tile} of {n_queries:,} queries is read once and stays on the "
         f"chip; tiles of {tile} of {n_keys:,} keys and values are read in turn; their scores are discarded; m, l and z "
@@ -211,10 +205,6 @@ _SHOWN = 1
 def _short(count: int) -> str:
     """Write a count in millions, or in full where it is small."""
     return f"{count / 1e6:.1f} million" if count >= 1e6 else f"{count:,}"
-
-
-def _paper(palette: Palette) -> dict[str, Any]:
-    return {"facecolor": palette.paper, "edgecolor": "none", "pad": 1.5}
 
 
 def _room(axes: Axes, bottom: float, height: float, name: str, palette: Palette) -> None:
@@ -257,8 +247,7 @@ WITHOUT_MEMORY = ("torch",)
 
 def long_attention(measured: Mapping[str, Any], *, palette: Palette) -> Figure:
     """Draw time and memory that ``softlookup bench long-attention`` measured."""
-    figure = Figure(figsize=(7.2, 3.5))
-    time_axes, memory_axes = figure.subplots(1, 2)
+    figure, (time_axes, memory_axes) = several_panels(7.2, 3.5, 1, 2)
     lengths = np.asarray(measured["lengths"])
     _panel(time_axes, lengths, measured["seconds"], 1e-3, "milliseconds", palette)
     peak_bytes = {way: sizes for way, sizes in measured["bytes"].items() if way not in WITHOUT_MEMORY}

@@ -9,14 +9,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from softlookup_course.figures.grid import draw_cell
-from softlookup_course.figures.marks import draw_arrow, write_beside
+from softlookup_course.figures.marks import bare, draw_arrow, one_panel, several_panels, write_beside
 from softlookup_course.figures.theme import Palette, ramp
 
 
 def ring_slots(window: int, first: int, last: int, *, palette: Palette) -> Figure:
     """Draw the slots of a ring cache, a row for each position from first to last, the cell just written filled."""
-    figure = Figure(figsize=(4.6, 0.55 + 0.34 * (last - first + 1)))
-    axes = figure.subplots()
+    figure, axes = one_panel(4.6, 0.55 + 0.34 * (last - first + 1))
     descriptions = []
     for row, t in enumerate(range(first, last + 1)):
         positions = [
@@ -30,8 +29,7 @@ def ring_slots(window: int, first: int, last: int, *, palette: Palette) -> Figur
         descriptions.append(f"after position {t} the slots hold {[p for p in positions if p is not None]}")
     for slot in range(window):
         axes.text(slot + 0.5, -0.2, f"slot {slot}", ha="center", va="bottom", size=9, color=palette.muted)
-    axes.set(xlim=(-3.0, window + 3.4), ylim=(last - first + 1.1, -0.9))
-    axes.set_axis_off()
+    bare(axes, xlim=(-3.0, window + 3.4), ylim=(last - first + 1.1, -0.9))
     figure.set_label(f"A ring of {window} slots: {'; '.join(descriptions)}.")
     return figure
 
@@ -40,8 +38,7 @@ def block_tables(
     tables: Mapping[str, Sequence[int]], lengths: Sequence[int], blocks: int, size: int, *, palette: Palette
 ) -> Figure:
     """Draw the blocks of one or two sequences, by number, and where they lie in memory; lengths in positions."""
-    figure = Figure(figsize=(6.6, 1.3 + 1.25 * len(tables)))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.6, 1.3 + 1.25 * len(tables))
     wide, memory = size + 0.8, 3.2
     users = [[i for i, table in enumerate(tables.values()) if b in table] for b in range(blocks)]
     filled = [0] * blocks
@@ -70,8 +67,7 @@ def block_tables(
         box = {"facecolor": palette.paper, "edgecolor": "none", "pad": 1.2}  # lines pass behind the word
         center = b * wide + size / 2
         axes.text(center, memory + 1.2, label, ha="center", va="top", size=9, color=palette.muted, bbox=box)
-    axes.set(xlim=(-4.2, blocks * wide), ylim=(memory * len(tables) + 1.4, -0.4))
-    axes.set_axis_off()
+    bare(axes, xlim=(-4.2, blocks * wide), ylim=(memory * len(tables) + 1.4, -0.4))
     both = [b for b in range(blocks) if len(users[b]) > 1]
     figure.set_label(f"Blocks of {size} positions. {'; '.join(descriptions)}. Shared: {both}.")
     return figure
@@ -81,8 +77,7 @@ def draft_round(p: Sequence[float] | np.ndarray, q: Sequence[float] | np.ndarray
     """Draw what a speculative step keeps of a draft's q, and the residual of the large model's p, by token."""
     large, draft = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
     both = np.minimum(large, draft)
-    figure = Figure(figsize=(5.6, 3.0))
-    axes = figure.subplots()
+    figure, axes = one_panel(5.6, 3.0)
     for token in range(len(large)):
         for x, whole, color, name in (
             (token - 0.21, draft, palette.key, "q"),
@@ -119,8 +114,7 @@ def chosen_keys(
 ) -> Figure:
     """Draw an indexer's sums for one query, and by orders of steps which chosen keys attention then reads."""
     bars, sees = np.asarray(sums, dtype=float), np.asarray(visible, dtype=bool)
-    figure = Figure(figsize=(6.0, 2.5 + 0.42 * len(chosen)))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.0, 2.5 + 0.42 * len(chosen))
     top = float(bars.max()) or 1.0
     for token, height in enumerate(bars):
         style = {"color": palette.query} if sees[token] else {"fill": False, "ec": palette.muted, "hatch": "////"}
@@ -148,8 +142,7 @@ def chosen_keys(
     if not sees.all():
         future = np.flatnonzero(~sees)
         axes.text(future.mean(), 1.16, "future", ha="center", va="bottom", size=9, color=palette.muted)
-    axes.set(xlim=(-3.4, len(bars) - 0.4), ylim=(-0.5 - 0.3 * (len(chosen) - 1), 1.3))
-    axes.set_axis_off()
+    bare(axes, xlim=(-3.4, len(bars) - 0.4), ylim=(-0.5 - 0.3 * (len(chosen) - 1), 1.3))
     figure.set_label(
         f"An indexer's sums for {len(bars)} tokens, {int((~sees).sum())} of them in the query's future, and the keys "
         f"that attention reads. {'; '.join(descriptions)}."
@@ -162,8 +155,7 @@ def latent_queries(
 ) -> Figure:
     """Draw latent queries in the plane: one without positions, and (distances, 2) with the rotation of each."""
     single, fan = np.asarray(without, dtype=float), np.asarray(rotated, dtype=float)
-    figure = Figure(figsize=(6.2, 2.0))
-    left, right = figure.subplots(1, 2)
+    figure, (left, right) = several_panels(6.2, 2.0, 1, 2)
     size = 1.3 * float(np.hypot(*fan.T).max())
     left.set_title("without positions")
     _arrow(left, single, "every distance", palette.query)
@@ -175,8 +167,7 @@ def latent_queries(
         axes.axhline(0, color=palette.faint, linewidth=0.8, zorder=0)
         axes.axvline(0, color=palette.faint, linewidth=0.8, zorder=0)
         low, high = min(0.0, float(fan[:, 1].min())), float(max(fan[:, 1].max(), single[1]))
-        axes.set(xlim=(-size, size), ylim=(low - 0.12 * size, high + 0.28 * size), aspect="equal")
-        axes.set_axis_off()
+        bare(axes, xlim=(-size, size), ylim=(low - 0.12 * size, high + 0.28 * size), aspect="equal")
     figure.set_label(
         "Latent queries as arrows in the plane. Without positions a single arrow serves the keys at every distance. "
         f"With rotary positions there are {len(fan)} arrows, one for each of the distances 0 to {len(fan) - 1}."
@@ -196,8 +187,7 @@ def memory_answers(
 ) -> Figure:
     """Draw what each memory, by name, answers for each key after each write (key, value): tables (writes, keys)."""
     keys = list(dict.fromkeys(key for key, _ in writes))
-    figure = Figure(figsize=(6.4, 0.9 + 0.5 * len(writes)))
-    panels = figure.subplots(1, len(answers), squeeze=False)[0]
+    figure, panels = several_panels(6.4, 0.9 + 0.5 * len(writes), 1, len(answers))
     descriptions = []
     for axes, (name, table) in zip(panels, answers.items(), strict=True):
         newest: dict[str, float] = {}
@@ -217,8 +207,7 @@ def memory_answers(
         for column, read in enumerate(keys):
             axes.text(1.1 * column + 0.5, -0.12, f"read {read}", ha="center", va="bottom", size=9, color=palette.muted)
         axes.set_title(name)
-        axes.set(xlim=(-2.6, 1.1 * len(keys)), ylim=(1.25 * len(writes) + 0.2, -0.6), aspect="equal")
-        axes.set_axis_off()
+        bare(axes, xlim=(-2.6, 1.1 * len(keys)), ylim=(1.25 * len(writes) + 0.2, -0.6), aspect="equal")
         last = ", ".join(f"{float(answer):.3g} for {key}" for key, answer in zip(keys, table[-1], strict=True))
         descriptions.append(f"{name} answers {last}")
     order = ", ".join(f"{value:g} under {key}" for key, value in writes)
@@ -230,8 +219,7 @@ def recall_curves(
     n_keys: Sequence[int], recalls: Mapping[str, Sequence[float]], rows: int, *, palette: Palette
 ) -> Figure:
     """Draw the fraction of right answers of up to four memories with ``rows`` rows against the number of keys."""
-    figure = Figure(figsize=(6.2, 2.8))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.2, 2.8)
     for (name, fractions), color, dash in zip(recalls.items(), palette.series, ("-", "--", "-.", ":"), strict=False):
         axes.plot(n_keys, fractions, dash, marker="o", markersize=5, color=color)
         write_beside(axes, name, (n_keys[0], fractions[0]), (0, 7), ha="left", va="baseline", color=color)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
-from softlookup_course.figures.marks import draw_box, write_beside
+from softlookup_course.figures.marks import bare, draw_box, one_panel, several_panels, write_beside
 from softlookup_course.figures.theme import Palette
 
 _ROW, _FIRST, _COLUMN = 1.0, 3.5, 3.35
@@ -19,16 +19,12 @@ _ROW, _FIRST, _COLUMN = 1.0, 3.5, 3.35
 def changed_parts(
     changes: Mapping[str, Mapping[str, Sequence[str]]], costs: Sequence[str], main: Collection[str], *, palette: Palette
 ) -> Figure:
-    """Draw the parts of a model, lowest first, beside each its changes in a column for each of up to three costs.
-
-    The changes in ``main`` are filled, the others outlined.
-    """
+    """Draw the parts of a model, lowest first, beside each its changes in a column for each of up to three costs."""
     colors = dict(zip(costs, palette.series, strict=False))
     heights = [max(1, *(len(names) for names in by_cost.values())) * _ROW for by_cost in changes.values()]
     top = sum(heights) + 0.25 * len(heights)
     width = _FIRST + _COLUMN * len(costs)
-    figure = Figure(figsize=(6.8, 0.4 * top + 0.55))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.8, 0.4 * top + 0.55)
     y = 0.0
     for (part, by_cost), height in zip(changes.items(), heights, strict=True):
         _box(axes, 0, y + 0.08, _FIRST - 0.7, height - 0.16, part, palette.ink, palette.faint)
@@ -45,8 +41,7 @@ def changed_parts(
         x = _FIRST + _COLUMN * costs.index(cost) + (_COLUMN - 0.25) / 2
         axes.text(x, y + 0.1, cost, ha="center", va="bottom", color=colors[cost], size=10.5, weight="bold")
     axes.text((_FIRST - 0.7) / 2, y + 0.1, "part of the model", ha="center", va="bottom", color=palette.ink, size=10)
-    axes.set(xlim=(-0.1, width - 0.1), ylim=(-0.1, y + 1.0))
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.1, width - 0.1), ylim=(-0.1, y + 1.0))
     lowered = "; ".join(
         f"{cost}: {', '.join(name for by in changes.values() for name in by.get(cost, ()))}" for cost in costs
     )
@@ -67,8 +62,7 @@ def models_at_a_glance(
     palette: Palette,
 ) -> Figure:
     """Draw models (active parameters, bytes for each token, age) as dots, in a shape for each kind of memory."""
-    figure = Figure(figsize=(6.8, 4.8))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.8, 4.8)
     ages = sorted({age for points in memory_types.values() for *_, age in points})
     colors = dict(zip(ages, palette.series, strict=False))
     shapes = dict(zip(memory_types, "os^D", strict=False))
@@ -107,8 +101,7 @@ def rotary_ramp(
 ) -> Figure:
     """Draw the fraction of its speed that each pair keeps, beside its turns within the trained length (falling)."""
     fast, speeds = np.asarray(turns, dtype=float), np.asarray(speed_fractions, dtype=float)
-    figure = Figure(figsize=(6.4, 3.0))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.4, 3.0)
     pairs = np.arange(len(fast))
     alone, slow = int((fast >= ends[0]).sum()), int((fast > ends[1]).sum())
     colors = [palette.query if i < alone else palette.key if i >= slow else palette.mixed for i in pairs]
@@ -147,8 +140,7 @@ def rotary_ramp(
 def singular_values(updates: Mapping[str, Sequence[float] | np.ndarray], *, palette: Palette) -> Figure:
     """Draw the singular values of up to three updates, in one order, side by side on one scale."""
     values = {name: np.asarray(numbers, dtype=float) for name, numbers in updates.items()}
-    figure = Figure(figsize=(6.4, 2.6))
-    panels = figure.subplots(1, len(values), sharey=True, squeeze=False)[0]
+    figure, panels = several_panels(6.4, 2.6, 1, len(values), sharey=True)
     colors = palette.key, palette.query, palette.value
     descriptions = []
     for axes, (name, numbers), color in zip(panels, values.items(), colors, strict=False):

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Arc, Circle, Ellipse, PathPatch, Polygon, Rectangle, Wedge
 from matplotlib.path import Path
 
-from softlookup_course.figures.marks import draw_box
+from softlookup_course.figures.marks import bare, draw_box
 from softlookup_course.figures.theme import Palette
 
 HEAD, RADIUS = 1.42, 0.25
@@ -40,8 +40,7 @@ def row_of_children(words: Sequence[str], answering: int, asking: int, *, palett
             else:
                 gaze = np.sign((answering if i == asking else asking) - i)
                 _child(axes, i, child_word, color, palette, gaze=gaze, raised=i == answering, calling=i == asking)
-        axes.set(xlim=(-0.55, len(words) - 0.45), ylim=(-0.12, top), aspect="equal")
-        axes.set_axis_off()
+        bare(axes, xlim=(-0.55, len(words) - 0.45), ylim=(-0.12, top), aspect="equal")
     _whispers(row, words, answering, asking, palette)
     _calls(room, words, answering, asking, palette)
     for axes in (row, room):
@@ -112,16 +111,9 @@ def _child(
             hand = (x + side * 0.2, HEAD - 0.14)
         axes.plot(*zip(shoulder, (x + side * 0.36, 0.98 if hand[1] < 1 else 1.2), hand, strict=True), zorder=2, **line)
         axes.add_patch(Circle(hand, 0.055, facecolor=palette.paper, edgecolor=palette.ink, linewidth=0.9, zorder=7))
-    axes.add_patch(
-        Polygon(
-            [(x - 0.15, 1.17), (x + 0.15, 1.17), (x + 0.28, 0.38), (x - 0.28, 0.38)],
-            facecolor=shirt,
-            edgecolor=palette.ink,
-            linewidth=0.9,
-            joinstyle="round",
-            zorder=3,
-        )
-    )
+    corners = [(x - 0.15, 1.17), (x + 0.15, 1.17), (x + 0.28, 0.38), (x - 0.28, 0.38)]
+    edges: dict[str, Any] = {"edgecolor": palette.ink, "linewidth": 0.9, "joinstyle": "round"}
+    axes.add_patch(Polygon(corners, facecolor=shirt, zorder=3, **edges))
     edge: dict[str, Any] = {"ec": color or palette.muted, "linewidth": 1.6 if color else 0.9}
     draw_box(axes, (x - 0.46, 0.58), 0.92, 0.3, 0.05, zorder=5, fc=palette.paper, **edge)
     axes.text(x, 0.725, word, ha="center", va="center", size=8, color=color or palette.ink, zorder=6)

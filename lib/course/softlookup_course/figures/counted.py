@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from softlookup_course.figures.many_heads import with_unit
-from softlookup_course.figures.marks import write_beside
+from softlookup_course.figures.marks import one_panel, write_beside
 from softlookup_course.figures.theme import Palette
 
 _NARROWEST = 0.085
@@ -18,8 +18,7 @@ _NARROWEST = 0.085
 
 def model_parts(models: Mapping[str, Mapping[str, float]], idle: Collection[str] = (), *, palette: Palette) -> Figure:
     """Draw the parameters of models as bars of equal length, cut into the same up to four parts; idle ones hatched."""
-    figure = Figure(figsize=(6.6, 0.9 + 0.55 * len(models)))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.6, 0.9 + 0.55 * len(models))
     descriptions = []
     for row, (name, counts) in enumerate(models.items()):
         total, start, percentages = sum(counts.values()), 0.0, []
@@ -76,13 +75,12 @@ def work_by_context(contexts: np.ndarray, weights_flops: float, pairs_flops: np.
     contexts = np.asarray(contexts, dtype=float)
     pairs_flops = np.asarray(pairs_flops, dtype=float)
     equal = contexts[0] * weights_flops / pairs_flops[0]
-    figure = Figure(figsize=(4.6, 3.3))
+    figure, axes = one_panel(4.6, 3.3)
     figure.set_label(
         f"Operations per token against its context, both axes logarithmic. Weights cost {weights_flops / 1e9:.2f} "
         f"GFLOP throughout; scores and mixing cost {pairs_flops[0] / 1e9:.2g} GFLOP at {contexts[0]:,.0f} tokens and "
         f"{pairs_flops[-1] / 1e9:.3g} at {contexts[-1]:,.0f}. They are equal at {equal:,.0f} tokens."
     )
-    axes = figure.subplots()
     for flops, name, color in (
         (np.full(len(contexts), weights_flops), "weights", palette.value),
         (pairs_flops, "scores,\nmixing", palette.mixed),
@@ -102,7 +100,7 @@ def memory_by_part(
 ) -> Figure:
     """Draw bytes in memory as a bar of the same up to six parts for each case, and memories of devices as lines."""
     parts = list(next(iter(cases.values())))
-    figure = Figure(figsize=(5.8, 1.1 + 0.55 * len(cases)))
+    figure, axes = one_panel(5.8, 1.1 + 0.55 * len(cases))
     descriptions = [
         f"{name}: {', '.join(f'{part} {with_unit(size)}' for part, size in sizes.items() if size)}, in all "
         f"{with_unit(sum(sizes.values()))}"
@@ -110,7 +108,6 @@ def memory_by_part(
     ]
     capacities = ", ".join(f"{name} holds {with_unit(size)}" for name, size in limits)
     figure.set_label(f"Bytes in memory by part. {'; '.join(descriptions)}. {capacities}.")
-    axes = figure.subplots()
     styles: list[dict[str, Any]] = [
         *({"facecolor": color} for color in palette.series),
         {"facecolor": palette.faint, "hatch": "///", "edgecolor": palette.muted, "linewidth": 0},

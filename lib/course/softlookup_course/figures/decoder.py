@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from softlookup_course.figures.marks import draw_arrow
+from softlookup_course.figures.marks import bare, draw_arrow, one_panel
 from softlookup_course.figures.theme import Palette, ramp
 
 
@@ -71,13 +71,12 @@ _PARTS = (("self-attention", "causal mask"), ("cross-attention", "source's paddi
 
 def decoder_parts(*, palette: Palette) -> Figure:
     """Draw a pre-LN decoder layer as three sums, from the bottom up, with the encoder's output from the side."""
-    figure = Figure(figsize=(6.4, 4.6))
+    figure, axes = one_panel(6.4, 4.6)
     figure.set_label(
         "A decoder layer from bottom to top: the target's vectors pass a norm and causal self-attention, then a norm "
         "and cross-attention, then a norm and a feed-forward network; each result is added to what came in. The "
         "encoder's output enters cross-attention alone, as keys and values, under the source's padding mask."
     )
-    axes = figure.subplots()
     axes.plot([1.2, 1.2], [0.3, 7.6], color=palette.ink, linewidth=2.2)
     draw_arrow(axes, (1.2, 7.5), (1.2, 8.0), palette.ink, 2.2)
     for level, (part, mask) in enumerate(_PARTS):
@@ -98,8 +97,7 @@ def decoder_parts(*, palette: Palette) -> Figure:
     axes.text(1.2, 0.18, "target, shifted right", ha="center", va="top", size=9)
     axes.text(1.2, 8.1, "(B, T, D), to the next layer", ha="center", va="bottom", size=9)
     axes.text(8.5, 3.1, "(B, S, D), the same\nfor every layer", ha="center", va="top", size=8.5, color=palette.muted)
-    axes.set(xlim=(-0.6, 9.8), ylim=(-0.4, 8.6))
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.6, 9.8), ylim=(-0.4, 8.6))
     return figure
 
 
@@ -110,19 +108,11 @@ def _box(axes: Axes, x: float, y: float, width: float, text: str, color: str, he
 
 
 def cross_map(
-    weights: np.ndarray,
-    written: Sequence[str],
-    read: Sequence[str],
-    title: str,
-    *,
-    row: str = "token to be written",
-    column: str = "source token",
-    palette: Palette,
+    weights: np.ndarray, written: Sequence[str], read: Sequence[str], title: str, *, palette: Palette
 ) -> Figure:
     """Draw attention weights (T, S) of the tokens ``written`` over those ``read``; a dot marks a row's largest."""
     weights = np.asarray(weights, dtype=float)
-    figure = Figure(figsize=(0.42 * len(read) + 1.6, 0.36 * len(written) + 1.5))
-    axes = figure.subplots()
+    figure, axes = one_panel(0.42 * len(read) + 1.6, 0.36 * len(written) + 1.5)
     colors = ramp(palette)
     for t, s in np.ndindex(*weights.shape):
         axes.add_patch(Rectangle((s, t), 1, 1, facecolor=colors(weights[t, s]), edgecolor=palette.mesh, linewidth=0.5))
@@ -131,9 +121,9 @@ def cross_map(
     axes.set(xlim=(-0.03, len(read) + 0.03), ylim=(len(written) + 0.03, -0.03), aspect="equal", title=title)
     axes.set_xticks(np.arange(len(read)) + 0.5, read, rotation=90)
     axes.set_yticks(np.arange(len(written)) + 0.5, written)
-    axes.set(xlabel=f"{column} (key)", ylabel=f"{row} (query)")
+    axes.set(xlabel="source token (key)", ylabel="token to be written (query)")
     axes.tick_params(length=0, labelsize=9)
     axes.spines[:].set_visible(False)
     pairs = "; ".join(f"{token} attends most to {read[s]}" for token, s in zip(written, best, strict=True))
-    figure.set_label(f"Attention weights of {title}: a row for each {row}. {pairs}.")
+    figure.set_label(f"Attention weights of {title}: a row for each token to be written. {pairs}.")
     return figure

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from softlookup_course.figures.marks import draw_arrow, kept_apart, write_beside
+from softlookup_course.figures.marks import bare, draw_arrow, kept_apart, one_panel, several_panels, write_beside
 from softlookup_course.figures.theme import Palette
 
 _MARKS = "osD^"
@@ -15,8 +15,8 @@ _MARKS = "osD^"
 
 def norm_steps(words: Sequence[str], stages: Sequence[tuple[str, np.ndarray]], *, palette: Palette) -> Figure:
     """Draw the numbers (T, D) of tokens at every stage of a norm: a band for each token, with a line at its mean."""
-    figure = Figure(figsize=(4.3, 0.75 + (0.5 + 0.42 * len(words)) * len(stages)))  # as wide as a phone
-    panels = figure.subplots(len(stages), 1, sharey=True, sharex=True, squeeze=False)[:, 0]
+    height = 0.75 + (0.5 + 0.42 * len(words)) * len(stages)
+    figure, panels = several_panels(4.3, height, len(stages), 1, sharey=True, sharex=True)  # as wide as a phone
     widest = int(np.argmax(np.ptp(np.asarray(stages[0][1], dtype=float), axis=1)))
     descriptions = []
     features = 0
@@ -60,8 +60,7 @@ def _name_mean(axes: Axes, row: int, numbers: np.ndarray) -> None:
 
 def pre_post_norm(*, palette: Palette) -> Figure:
     """Draw a post-LN and a pre-LN sublayer side by side; a residual stream that meets no norm is drawn heavy."""
-    figure = Figure(figsize=(6.2, 3.7))
-    post, pre = figure.subplots(1, 2)
+    figure, (post, pre) = several_panels(6.2, 3.7, 1, 2)
     _sublayer(post, "post-LN: norm(x + f(x))", 4.05, palette)
     _sublayer(pre, "pre-LN: x + f(norm(x))", 0.95, palette)
     figure.set_label(
@@ -96,8 +95,7 @@ def _sublayer(axes: Axes, title: str, norm_at: float, palette: Palette) -> None:
     axes.text(0, 5.3, "y", ha="center", va="bottom", size=11)
     text = "the residual stream\npasses a norm" if after else "the residual stream\npasses no norm"
     axes.text(-0.25, 1.65, text, ha="right", va="center", size=9, color=stream)
-    axes.set(xlim=(-2.2, 2.2), ylim=(-0.9, 5.8))
-    axes.set_axis_off()
+    bare(axes, xlim=(-2.2, 2.2), ylim=(-0.9, 5.8))
 
 
 def norm_runs(measured: Mapping[str, Any], *, palette: Palette) -> Figure:
@@ -151,8 +149,7 @@ def activations(
 ) -> Figure:
     """Draw up to four activations against their input; the lowest point of those in ``least`` is marked."""
     x = np.asarray(x, dtype=float)
-    figure = Figure(figsize=(5.6, 3.1))
-    axes = figure.subplots()
+    figure, axes = one_panel(5.6, 3.1)
     axes.axhline(0, color=palette.faint, linewidth=1, zorder=0)
     axes.axvline(0, color=palette.faint, linewidth=1, zorder=0)
     lows = []
@@ -181,8 +178,7 @@ def activations(
 
 def gradient_by_layer(curves: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
     """Draw gradient norms against the layer, from layer 1, for up to four ways to build the stack."""
-    figure = Figure(figsize=(5.8, 3.3))
-    axes = figure.subplots()
+    figure, axes = one_panel(5.8, 3.3)
     descriptions = []
     length = max(len(norms) for norms in curves.values())
     for (name, norms), color, mark in zip(curves.items(), palette.series, "os^D", strict=False):
@@ -205,8 +201,7 @@ def drifting(
     apart: np.ndarray, together: np.ndarray, others: Sequence[float], start: Sequence[float], *, palette: Palette
 ) -> Figure:
     """Draw cosines (words, L + 1) between two uses of one word, layer by layer, beside two yardsticks (L + 1)."""
-    figure = Figure(figsize=(4.3, 4.2))  # as wide as a phone
-    axes = figure.subplots()
+    figure, axes = one_panel(4.3, 4.2)  # as wide as a phone
     layers = np.arange(len(others))
     ends = []
     for curves, name, color, style in (

@@ -24,11 +24,7 @@ def draw_grid(
     marked: np.ndarray | None = None,
     hidden: np.ndarray | None = None,
 ) -> None:
-    """Draw a matrix as coloured cells with their numbers inside; limits and ticks of the axes are set here.
-
-    ``bounds`` are the values at the ends of the colour scale, the matrix's own by default. ``marked`` cells are framed,
-    ``hidden`` ones are hatched and show no number.
-    """
+    """Draw a matrix as coloured cells with their numbers inside; limits and ticks of the axes are set here."""
     values = np.asarray(values, dtype=float)
     if values.ndim != 2:
         raise ValueError(f"a grid shows a matrix, but got shape {values.shape}")

@@ -9,15 +9,14 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import ArrayLike
 
-from softlookup_course.figures.marks import write_beside
+from softlookup_course.figures.marks import one_panel, several_panels, write_beside
 from softlookup_course.figures.theme import Palette
 
 
 def passes(prompt: int, new: int, *, palette: Palette) -> Figure:
     """Draw a row for each step and a cell for each token: run through the model, or kept from before."""
     last = prompt + new - 1
-    figure = Figure(figsize=(max(4.4, 0.62 * last + 1.6), 0.34 * new + 1.5))
-    again, cached = figure.subplots(1, 2)
+    figure, (again, cached) = several_panels(max(4.4, 0.62 * last + 1.6), 0.34 * new + 1.5, 1, 2)
     totals = []
     for axes, title, keeps in ((again, "without a cache", False), (cached, "with a cache", True)):
         total = _draw(axes, prompt, new, palette, keeps=keeps)
@@ -92,8 +91,7 @@ def _ms(time_ms: float) -> str:
 
 def reading_times(series: Mapping[str, tuple[Sequence[int], Sequence[float]]], *, palette: Palette) -> Figure:
     """Draw milliseconds for each token against how many go through the model in one pass, by name."""
-    figure = Figure(figsize=(4.3, 3.2))
-    axes = figure.subplots()
+    figure, axes = one_panel(4.3, 3.2)
     descriptions, most = [], 1
     for (name, (counts, times_ms)), color, marker in zip(series.items(), palette.series, "osD^", strict=False):
         x, y = np.asarray(counts, dtype=float), np.asarray(times_ms, dtype=float)
@@ -115,10 +113,7 @@ def reading_times(series: Mapping[str, tuple[Sequence[int], Sequence[float]]], *
 
 
 def next_tokens(
-    texts: Sequence[str],
-    columns: Mapping[str, Sequence[Mapping[str, float]]],
-    *,
-    palette: Palette,
+    texts: Sequence[str], columns: Mapping[str, Sequence[Mapping[str, float]]], *, palette: Palette
 ) -> Figure:
     """Draw the likeliest next tokens after each text (rows) for each of two models (columns), by probability."""
     tokens = max(len(prediction) for predictions in columns.values() for prediction in predictions)
@@ -151,8 +146,7 @@ def sharpened(
 ) -> Figure:
     """Draw the probabilities (n, tokens) of tokens, likeliest first, a panel for each of n temperatures."""
     table = np.asarray(probabilities, dtype=float)
-    figure = Figure(figsize=(4.3, 0.3 * len(tokens) + 0.9))
-    panels = figure.subplots(1, len(temperatures), sharey=True, squeeze=False)[0]
+    figure, panels = several_panels(4.3, 0.3 * len(tokens) + 0.9, 1, len(temperatures), sharey=True)
     heights = np.arange(len(tokens))
     for axes, tau, row in zip(panels, temperatures, table, strict=True):
         axes.barh(heights, row, color=palette.query, height=0.72)
@@ -177,8 +171,7 @@ def top_p(tokens: Sequence[str], probabilities: ArrayLike, p: float, *, palette:
     sums, rounding = masses.cumsum(), 1e-6  # six probabilities of 0.1 in float32 need not add up to 0.6
     before = np.concatenate([[0.0], sums[:-1]])
     crossing = int(np.flatnonzero(before < p - rounding)[-1]) if p > rounding else 0
-    figure = Figure(figsize=(max(4.4, 0.5 * len(tokens) + 0.9), 3.1))
-    axes = figure.subplots()
+    figure, axes = one_panel(max(4.4, 0.5 * len(tokens) + 0.9), 3.1)
     for i, (low, mass) in enumerate(zip(before, masses, strict=True)):
         color = palette.faint if i > crossing else palette.key if i == crossing else palette.query
         axes.bar(i, mass, bottom=low, width=0.8, color=color)

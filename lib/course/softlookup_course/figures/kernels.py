@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from softlookup_course.figures.grid import draw_cell
+from softlookup_course.figures.marks import bare, one_panel, several_panels
 from softlookup_course.figures.theme import Palette
 
 
@@ -15,8 +16,7 @@ def program_order(
     orders: Mapping[str, Sequence[tuple[int, int]]], shape: tuple[int, int], *, palette: Palette
 ) -> Figure:
     """Draw which strips of two matrices the first programs of each order read for their tiles (row, column)."""
-    figure = Figure(figsize=(2.15 * len(orders), 2.75))
-    panels = figure.subplots(1, len(orders), squeeze=False)[0]
+    figure, panels = several_panels(2.15 * len(orders), 2.75, 1, len(orders))
     descriptions = []
     for axes, (name, order) in zip(panels, orders.items(), strict=True):
         rows, columns = {row for row, _ in order}, {column for _, column in order}
@@ -41,8 +41,7 @@ def _draw_panel(axes: Axes, order: Sequence[tuple[int, int]], shape: tuple[int, 
         draw_cell(axes, column, row, str(program), True, palette.mixed, palette)
     for name, x, y in (("a", -1.4, -0.6), ("b", -0.6, -1.4), ("c", width / 2, 0.75 * height)):
         axes.text(x, y, name, ha="center", va="center", size=10, color=palette.ink)
-    axes.set(xlim=(-2.4, width + 0.1), ylim=(height + 0.1, -2.4), aspect="equal")
-    axes.set_axis_off()
+    bare(axes, xlim=(-2.4, width + 0.1), ylim=(height + 0.1, -2.4), aspect="equal")
 
 
 def _strip(
@@ -63,8 +62,7 @@ def sectors(strides: Sequence[int], *, palette: Palette) -> Figure:
     slots = sector_bytes // number_bytes
     most = -(-threads * max(strides) // slots)
     lines = -(-most // _PER_ROW)
-    figure = Figure(figsize=(4.0, len(strides) * (0.45 + 0.16 * lines)))
-    panels = figure.subplots(len(strides), 1, squeeze=False)[:, 0]
+    figure, panels = several_panels(4.0, len(strides) * (0.45 + 0.16 * lines), len(strides), 1)
     descriptions = []
     for axes, stride in zip(panels, strides, strict=True):
         addresses = [thread * stride for thread in range(threads)]
@@ -79,8 +77,7 @@ def sectors(strides: Sequence[int], *, palette: Palette) -> Figure:
             axes.add_patch(Rectangle((x + 0.1, top + 0.1), 0.8, 0.6, facecolor=palette.key, linewidth=0))
         used, moved = threads * number_bytes, len(fetched) * sector_bytes
         axes.set_title(f"stride {stride}: {len(fetched)} sectors, {used} of {moved:,} bytes used", fontsize=10)
-        axes.set(xlim=(-0.1, _PER_ROW * slots + 0.1), ylim=(lines, -0.1))
-        axes.set_axis_off()
+        bare(axes, xlim=(-0.1, _PER_ROW * slots + 0.1), ylim=(lines, -0.1))
         descriptions.append(f"with stride {stride} they lie in {len(fetched)} sectors, {moved:,} bytes")
     figure.set_label(
         f"{threads} threads read a number of {number_bytes} bytes each, {threads * number_bytes} bytes in all: "
@@ -102,8 +99,7 @@ def warps(
     line = per_thread * threads
     warp, thread = outlined
     tops = [at + at // warps * _BETWEEN for at in range(numbers // line)]
-    figure = Figure(figsize=(5.2, 0.2 * (tops[-1] + 1) + 0.35))
-    axes = figure.subplots()
+    figure, axes = one_panel(5.2, 0.2 * (tops[-1] + 1) + 0.35)
     spans = []
     for at, top in enumerate(tops):
         color = palette.series[at % warps]
@@ -121,8 +117,7 @@ def warps(
         width = 0.4 if x % per_thread else 1.6
         axes.plot([x, x], [0, tops[-1] + _HEIGHT], color=palette.paper, linewidth=width, zorder=1.5)
     axes.set_title(f"thread {thread} of warp {warp}: numbers {' and '.join(spans)}", fontsize=10)
-    axes.set(xlim=(-0.5, line + 0.5), ylim=(tops[-1] + 1, -0.2))
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.5, line + 0.5), ylim=(tops[-1] + 1, -0.2))
     again = f", and the pattern repeats after {line * warps:,} numbers" if len(tops) > warps else ""
     figure.set_label(
         f"A tile of {numbers:,} numbers, divided among {warps} warps of {threads} threads. A warp has {line:,} "

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from softlookup_course.figures.marks import draw_arrow
+from softlookup_course.figures.marks import draw_arrow, one_panel
 from softlookup_course.figures.theme import Palette, ramp
 
 
@@ -22,10 +22,7 @@ def layer_maps(
     numbered: float = 0.1,
     palette: Palette,
 ) -> Figure:
-    """Draw numbers from 0 to 1, (layers, columns) by title, as heat maps, the lowest layer at the bottom.
-
-    Each column stands for ``across``; cells from ``numbered`` on show ``what`` they are as a number.
-    """
+    """Draw numbers from 0 to 1, (layers, columns) by title, as heat maps, the lowest layer at the bottom."""
     layers = max(len(table) for table in maps.values())
     width = min(6.4, (0.45 * len(columns) + 0.9) * len(maps) + 0.3)
     figure = Figure(figsize=(width, max(0.155, 0.28 - 0.01 * layers) * layers + 0.8))
@@ -91,8 +88,7 @@ def _stretch(column: np.ndarray) -> str:
 def contributions(parts: Mapping[str, float], total: float, what: str, *, palette: Palette) -> Figure:
     """Draw what the parts of a sum add to ``what``, largest first, and what remains of ``total`` as "all others"."""
     bars = dict(parts) | {"all others": total - sum(parts.values())}
-    figure = Figure(figsize=(5.2, 0.27 * len(bars) + 0.8))
-    axes = figure.subplots()
+    figure, axes = one_panel(5.2, 0.27 * len(bars) + 0.8)
     for row, (name, value) in enumerate(bars.items()):
         color = palette.muted if name == "all others" else palette.query if value >= 0 else palette.key
         axes.barh(row, value, color=color, height=0.68)
@@ -143,8 +139,7 @@ def feature_directions(directions: Mapping[str, np.ndarray], *, palette: Palette
 
 def rank_by_layer(ranks: Sequence[int], token: str, layer: int, name: str, *, palette: Palette) -> Figure:
     """Draw the rank of a token after 0, 1, ... layers; ``layer``, counted from 0, is pointed out as ``name``."""
-    figure = Figure(figsize=(6.2, 2.7))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.2, 2.7)
     axes.axvspan(layer, layer + 1, color=palette.mixed, alpha=0.25, linewidth=0)
     axes.plot(np.arange(len(ranks)), ranks, "-o", color=palette.query, linewidth=1.7, markersize=3.5)
     axes.set_yscale("log")
@@ -165,8 +160,7 @@ def weight_and_effect(
     weights: np.ndarray, effects: np.ndarray, names: Mapping[tuple[int, int], str], target: str, *, palette: Palette
 ) -> Figure:
     """Draw each head's weight on ``target`` and the recovered fraction when it is patched, (layers, heads)."""
-    figure = Figure(figsize=(5.6, 3.3))
-    axes = figure.subplots()
+    figure, axes = one_panel(5.6, 3.3)
     axes.axhline(0, color=palette.muted, linewidth=0.8)
     axes.plot(np.ravel(weights), np.ravel(effects), "o", color=palette.muted, alpha=0.55, markersize=4)
     descriptions = []

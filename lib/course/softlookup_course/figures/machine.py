@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Polygon, Rectangle
 from matplotlib.patheffects import withStroke
 
-from softlookup_course.figures.marks import draw_arrow, draw_box, write_beside
+from softlookup_course.figures.marks import bare, draw_arrow, draw_box, one_panel, several_panels, write_beside
 from softlookup_course.figures.theme import Palette
 
 _WAREHOUSE, _KITCHEN, _END = 2.6, 6.7, 10.6
@@ -20,14 +20,13 @@ _WALL = 3.1
 def kitchen(reads: Mapping[str, int], writes: Mapping[str, int], operations: int, *, palette: Palette) -> Figure:
     """Draw the bytes that a computation reads and writes, as a van between a warehouse and a kitchen."""
     moved = sum(reads.values()) + sum(writes.values())
-    figure = Figure(figsize=(6.2, 2.95))
+    figure, axes = one_panel(6.2, 2.95)
     brought, sent_back = (", ".join(f"{name}, {size:,} bytes" for name, size in way.items()) for way in (reads, writes))
     figure.set_label(
         "A warehouse, which is the memory, and a kitchen, where three cooks, the processor's units, stand at a small "
         f"counter, the cache and registers. A van between them brings {brought or 'nothing'} and takes back "
         f"{sent_back or 'nothing'}: {moved:,} bytes for {operations:,} operations."
     )
-    axes = figure.subplots()
     _draw_warehouse(axes, palette)
     _draw_kitchen(axes, palette)
     axes.plot([_WAREHOUSE + 0.05, _KITCHEN - 0.05], [0, 0], color=palette.muted, linewidth=1.2)
@@ -43,8 +42,7 @@ def kitchen(reads: Mapping[str, int], writes: Mapping[str, int], operations: int
         axes.text(x, -0.3, name, ha="center", va="top", size=10, weight="bold")
         axes.text(x, -0.68, term, ha="center", va="top", size=9, color=palette.muted)
         axes.text(x, -1.06, last, ha="center", va="top", size=9)
-    axes.set(xlim=(-0.1, _END + 0.1), ylim=(-1.5, 4.15), aspect="equal")
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.1, _END + 0.1), ylim=(-1.5, 4.15), aspect="equal")
     return figure
 
 
@@ -112,9 +110,8 @@ def loop_passes(programs: Sequence[tuple[str, Sequence[Pass]]], arrays: Sequence
         rows += [f"{title}: {moved} bytes per element", *steps]
         each = (f"{what} reads {', '.join(read)} and writes {', '.join(written)}" for what, read, written in steps)
         descriptions.append(f"{title}: {moved} bytes per element, {'; '.join(each)}")
-    figure = Figure(figsize=(0.62 * len(arrays) + 1.9, 0.42 * len(rows) + 0.5))
+    figure, axes = one_panel(0.62 * len(arrays) + 1.9, 0.42 * len(rows) + 0.5)
     figure.set_label(f"Arrays that each pass reads and writes. {'. '.join(descriptions)}.")
-    axes = figure.subplots()
     for index, row in enumerate(rows):
         y = -index
         if isinstance(row, str):
@@ -130,8 +127,7 @@ def loop_passes(programs: Sequence[tuple[str, Sequence[Pass]]], arrays: Sequence
             axes.text(x, y, "read" if name in read else "write", ha="center", va="center", size=8, color=palette.paper)
     for x, name in enumerate(arrays):
         axes.text(x, 0.95, name, ha="center", va="center", size=9.5, color=palette.muted)
-    axes.set(xlim=(-2.4, len(arrays) - 0.4), ylim=(-len(rows) + 0.4, 1.3))
-    axes.axis("off")
+    bare(axes, xlim=(-2.4, len(arrays) - 0.4), ylim=(-len(rows) + 0.4, 1.3))
     return figure
 
 
@@ -150,8 +146,7 @@ def product_box(
 ) -> Figure:
     """Draw (T, D) @ (D, F) as a box of multiply-adds, and against T the seconds of operations and of bytes."""
     rows, computing_s, moving_s = (np.asarray(numbers, dtype=float) for numbers in (rows, computing_s, moving_s))
-    figure = Figure(figsize=(6.3, 2.8))
-    box, time = figure.subplots(1, 2, width_ratios=[1.1, 1])
+    figure, (box, time) = several_panels(6.3, 2.8, 1, 2, width_ratios=[1.1, 1])
     _draw_box(box, palette)
     least_us = 1e6 * np.maximum(computing_s, moving_s)
     time.loglog(rows, 1e6 * moving_s, color=palette.key, linewidth=1.3, linestyle="--")
@@ -221,8 +216,7 @@ Times = Sequence[tuple[float, float | None]]
 
 def machine_times(computations: Sequence[str], machines: Mapping[str, Times], *, palette: Palette) -> Figure:
     """Draw least (hollow) and measured times of computations on up to four machines."""
-    figure = Figure(figsize=(6.2, 0.9 + 0.62 * len(computations)))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.2, 0.9 + 0.62 * len(computations))
     lanes = np.linspace(-0.2, 0.2, len(machines)) if len(machines) > 1 else [0.0]
     descriptions = []
     for (name, times), color, mark, lane in zip(machines.items(), palette.series, "os^D", lanes, strict=False):

@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from softlookup.reference import split_heads
 from softlookup_course.figures.grid import draw_ruled
-from softlookup_course.figures.marks import write_beside
+from softlookup_course.figures.marks import bare, one_panel, several_panels, write_beside
 from softlookup_course.figures.theme import Palette, ramp
 
 _T, _N, _H = 3, 4, 2
@@ -21,27 +21,22 @@ def splitting(*, palette: Palette) -> Figure:
     # Token t's number in column m is 10t + m, so that every cell can be followed by its name.
     x_TM = 10 * np.arange(_T)[:, None] + np.arange(_N * _H)
     right_NTH, wrong_NTH = split_heads(x_TM, _N), x_TM.reshape(_N, _T, _H)
-    figure = Figure(figsize=(4.6, 5.5))
+    figure, axes = one_panel(4.6, 5.5)
     figure.set_label(
         "A table of three tokens by eight columns, two columns for each of four heads. Split correctly, head 0 holds "
         "the first two columns of all three tokens. A reshape alone gives head 0 six of the eight numbers of token 0, "
         "and nothing of any other token."
     )
-    axes = figure.subplots()
     width = (_N - 1) * 2.9 + _H
     _table(axes, (width - _N * _H) / 2, 10.9, x_TM, "projected  (T, N·H)", palette)
     arrow = {"arrowstyle": "-|>", "color": palette.muted}
-    for y, cut, title in (
-        (5.6, right_NTH, "columns split, axes exchanged"),
-        (0.0, wrong_NTH, "reshape alone: wrong"),
-    ):
+    for y, cut, title in ((5.6, right_NTH, "columns split, axes exchanged"), (0.0, wrong_NTH, "reshape alone: wrong")):
         color = palette.ink if cut is right_NTH else palette.alarm
         axes.text(width / 2, y + 4.15, title, ha="center", va="bottom", size=10.5, weight="bold", color=color)
         for head in range(_N):
             _table(axes, 2.9 * head, y, cut[head].astype(int), f"head {head}", palette)
     axes.annotate("", (width / 2, 10.2), (width / 2, 10.85), arrowprops=arrow)
-    axes.set(xlim=(-0.1, width + 0.1), ylim=(-0.1, 15.0), aspect="equal")
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.1, width + 0.1), ylim=(-0.1, 15.0), aspect="equal")
     return figure
 
 
@@ -61,8 +56,7 @@ def _table(axes: Axes, x: float, y: float, cells: np.ndarray, title: str, palett
 
 def input_slices(d_model: int, n_heads: int, head_width: int, *, palette: Palette) -> Figure:
     """Draw one projection for all heads, and what it becomes if each head gets a slice of the input."""
-    figure = Figure(figsize=(4.4, 2.9))
-    full, sliced = figure.subplots(1, 2)
+    figure, (full, sliced) = several_panels(4.4, 2.9, 1, 2)
     weights = d_model * n_heads * head_width
     figure.set_label(
         f"Two matrices of {d_model} rows and {n_heads * head_width} columns. When the projection is split, all "
@@ -95,23 +89,20 @@ def _matrix(axes: Axes, d_model: int, n_heads: int, head_width: int, palette: Pa
         axes.text(center, -0.15, f"head {head}", ha="center", va="top", size=9.5, color=palette.series[head % 4])
     for d in range(d_model):
         axes.text(-0.2, d_model - 0.5 - d, f"$x_{d}$", ha="right", va="center", size=10)
-    axes.set(xlim=(-0.9, n_heads * head_width + 0.1), ylim=(-0.8, d_model + 0.1), aspect="equal")
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.9, n_heads * head_width + 0.1), ylim=(-0.8, d_model + 0.1), aspect="equal")
 
 
 def blending(n_tokens: int, d_model: int, n_heads: int, head_width: int, *, palette: Palette) -> Figure:
     """Draw the heads side by side, the output matrix cut into their rows, and the output; N is at most 4."""
     wide = n_heads * head_width
-    figure = Figure(figsize=(4.4, 3.8))
+    figure, axes = one_panel(4.4, 3.8)
     figure.set_label(
         f"The outputs of {n_heads} heads side by side, {n_tokens} by {wide}, times the output matrix, {wide} by "
         f"{d_model}, give the output, {n_tokens} by {d_model}. The columns of head i are multiplied "
         "by the rows of head i in the output matrix."
     )
-    axes = figure.subplots()
-    output_x = (
-        wide + 2.5
-    )  # where the output matrix begins, and below it the output: a row of Z stands beside its row of Y
+    # Where the output matrix begins, and below it the output: a row of Z stands beside its row of Y.
+    output_x = wide + 2.5
     low = n_tokens + 3.0
     for i, color in enumerate(palette.series[:n_heads]):
         draw_ruled(axes, i * head_width, 0, n_tokens, head_width, color)
@@ -130,8 +121,7 @@ def blending(n_tokens: int, d_model: int, n_heads: int, head_width: int, *, pale
     axes.text(center, -0.5, f"$Y$ (T, D)\n= ({n_tokens}, {d_model})", ha="center", va="top", **words)
     top = low + wide
     axes.text(output_x - 2.9, top, f"$W_O$ (N·H, D)\n= ({wide}, {d_model})", ha="right", va="top", **words)
-    axes.set(xlim=(-0.4, output_x + d_model + 0.8), ylim=(-3.0, top + 0.4), aspect="equal")
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.4, output_x + d_model + 0.8), ylim=(-3.0, top + 0.4), aspect="equal")
     return figure
 
 
@@ -171,8 +161,7 @@ def _panel(axes: Axes, title: str, n_kv: int, owner: np.ndarray, palette: Palett
         box = round_box | {"edgecolor": palette.key}
         axes.text(at_kv[j], 0, f"kv {j}", ha="center", va="center", size=9, color=palette.key, bbox=box)
     axes.set_title(title, color=palette.alarm if wrong else palette.ink)
-    axes.set(xlim=(-0.6, n - 0.4), ylim=(-0.3, 1.3))
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.6, n - 0.4), ylim=(-0.3, 1.3))
 
 
 def head_maps(
@@ -183,11 +172,7 @@ def head_maps(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw a map for each head: a row for each query, a column for each key, both named by the tokens.
-
-    The weights are of N heads over one sentence, or of one head over N sentences of equal length; T = S. The row of
-    ``query`` is framed.
-    """
+    """Draw a map for each head: a row for each query, a column for each key, both named by the tokens."""
     n, t, s = weights_NTS.shape
     one_sentence = all(isinstance(token, str) for token in tokens)
     sentences = [tokens] * n if one_sentence else tokens
@@ -215,9 +200,8 @@ def head_maps(
         descriptions.append(description)
     for axes in panels[n:]:
         axes.set_axis_off()
-    bar = figure.colorbar(
-        shades, ax=panels.tolist(), ticks=(0, 0.5, 1), format="{x:g}", shrink=0.6, fraction=0.04, pad=0.03, aspect=18
-    )
+    shape: dict[str, Any] = {"shrink": 0.6, "fraction": 0.04, "pad": 0.03, "aspect": 18}
+    bar = figure.colorbar(shades, ax=panels.tolist(), ticks=(0, 0.5, 1), format="{x:g}", **shape)
     bar.ax.tick_params(length=0, labelsize=7.8)
     figure.set_label(
         f"{n} heat maps of attention weights over {t} tokens. A dot marks each row's largest weight. "
@@ -234,14 +218,13 @@ def heads_needed(before_LN: np.ndarray, lost_LN: np.ndarray, uniform: float, *, 
         i: "layer {}, head {}".format(*(1 + np.array(np.unravel_index(i, before_LN.shape))))
         for i in (clearest, dearest)
     }
-    figure = Figure(figsize=(5.6, 3.3))
+    figure, axes = one_panel(5.6, 3.3)
     figure.set_label(
         f"One dot for each of {before_LN.size} heads. The clearest habit, {before_LN.max():.2f} of the weight on the "
         f"token before, has {names[clearest]}; without it the loss changes by {lost_LN.ravel()[clearest]:+.4f} nats. "
         f"The largest change, {lost_LN.max():+.4f}, is that of {names[dearest]}, with {before_LN.ravel()[dearest]:.2f} "
         "on the token before."
     )
-    axes = figure.subplots()
     axes.axhline(0, color=palette.muted, linewidth=0.8)
     axes.axvline(uniform, color=palette.muted, linewidth=0.8, linestyle=":")
     axes.scatter(before_LN.ravel(), lost_LN.ravel(), s=26, color=palette.query, zorder=3)
@@ -250,9 +233,8 @@ def heads_needed(before_LN: np.ndarray, lost_LN: np.ndarray, uniform: float, *, 
         to_left = x > before_LN.max() * 0.7
         write_beside(axes, name, (x, y), (-4 if to_left else 7, 6), va="baseline", color=palette.ink)
     axes.margins(y=0.14)
-    axes.text(
-        uniform + 0.008, axes.get_ylim()[0], "uniform weights", ha="left", va="bottom", size=9.5, color=palette.muted
-    )
+    style: dict[str, Any] = {"ha": "left", "va": "bottom", "size": 9.5, "color": palette.muted}
+    axes.text(uniform + 0.008, axes.get_ylim()[0], "uniform weights", **style)
     axes.set(xlabel="weight on the token before", ylabel="change of the loss\nwithout the head, nats", xlim=(0, None))
     return figure
 
@@ -277,14 +259,13 @@ def score_memory(lengths: np.ndarray, head_width: int, bytes_per_number: int, *,
     lengths = np.asarray(lengths, dtype=float)
     scores_bytes = lengths**2 * bytes_per_number
     vectors_bytes = 3 * lengths * head_width * bytes_per_number
-    figure = Figure(figsize=(4.4, 3.3))
+    figure, axes = one_panel(4.4, 3.3)
     figure.set_label(
         f"Memory against sequence length, both axes logarithmic. At {lengths[0]:,.0f} tokens the scores "
         f"take {with_unit(scores_bytes[0])}, and Q, K and V {with_unit(vectors_bytes[0])}; at "
         f"{lengths[-1]:,.0f} tokens the scores take {with_unit(scores_bytes[-1])}, and Q, K and V "
         f"{with_unit(vectors_bytes[-1])}."
     )
-    axes = figure.subplots()
     for series_bytes, name, color in (
         (scores_bytes, "scores\n$T^2$", palette.mixed),
         (vectors_bytes, "$Q, K, V$\n$3 T H$", palette.value),
@@ -312,8 +293,7 @@ def cost_by_heads(
     palette: Palette,
 ) -> Figure:
     """Draw parameters, operations and bytes of the scores against the number of heads, relative to the first."""
-    figure = Figure(figsize=(4.4, 3.3))
-    axes = figure.subplots()
+    figure, axes = one_panel(4.4, 3.3)
     x = np.asarray(heads, dtype=float)
     # The first two lie on each other: one is dotted and wider, so that both can be seen.
     axes.plot(x, np.asarray(parameters) / parameters[0], "o:", color=palette.query, linewidth=5, markersize=0)

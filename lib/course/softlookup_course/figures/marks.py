@@ -1,12 +1,31 @@
-"""What many figures draw: words beside a point, names at line ends, an arrow, a box with round corners."""
+"""What many figures draw: a panel, words beside a point, names at line ends, an arrow, a box with round corners."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 Point = tuple[float, float]
+
+
+def one_panel(width: float, height: float) -> tuple[Figure, Axes]:
+    """Make a figure of one panel; its sizes are in inches."""
+    figure = Figure(figsize=(width, height))
+    return figure, figure.subplots()
+
+
+def several_panels(width: float, height: float, rows: int, columns: int, **more: Any) -> tuple[Figure, Any]:
+    """Make a figure of panels in rows and columns, given in reading order; sizes are in inches."""
+    figure = Figure(figsize=(width, height))
+    return figure, figure.subplots(rows, columns, squeeze=False, **more).ravel()
+
+
+def bare(axes: Axes, **limits: Any) -> None:
+    """Set limits and aspect of a panel, and hide its axes."""
+    axes.set(**limits)
+    axes.set_axis_off()
 
 
 def write_beside(axes: Axes, text: str, at: Any, away: Point, **style: Any) -> None:

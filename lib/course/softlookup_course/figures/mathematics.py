@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from softlookup_course.figures.grid import draw_grid
-from softlookup_course.figures.marks import draw_arrow, draw_box, write_beside
+from softlookup_course.figures.marks import bare, draw_arrow, draw_box, one_panel, several_panels, write_beside
 from softlookup_course.figures.theme import Palette
 
 
@@ -21,8 +21,7 @@ def reading_order(rows: int, columns: int, *, palette: Palette) -> Figure:
         (f"x.transpose(0, 1), shape ({columns}, {rows})", table.T),
         (f"x.reshape({columns}, {rows})", table.reshape(columns, rows)),
     ]
-    figure = Figure(figsize=(6.6, 0.1 + 0.29 * (columns + 4.1)))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.6, 0.1 + 0.29 * (columns + 4.1))
     wide = 7.6
     for k, (name, numbers) in enumerate(tables):
         x = k * wide + (wide - 1.6 - numbers.shape[1]) / 2
@@ -33,8 +32,7 @@ def reading_order(rows: int, columns: int, *, palette: Palette) -> Figure:
     below = columns + 1.5
     axes.text(middle, below - 0.25, "memory: one row", ha="center", va="bottom", size=9.5, color=palette.muted)
     _draw(axes, middle - strip.size / 2, below, strip, columns, palette)
-    axes.set(xlim=(-0.6, 3 * wide - 1.0), ylim=(below + 1.3, -1.3), aspect="equal")
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.6, 3 * wide - 1.0), ylim=(below + 1.3, -1.3), aspect="equal")
     figure.set_label(
         f"A table of {rows} by {columns} numbers lies in memory row after row. After a transpose, its rows become "
         f"columns: {table.T.tolist()}. After a reshape, the numbers stay in order and the rows mix: "
@@ -60,8 +58,7 @@ def stretched(column: np.ndarray, row: np.ndarray, *, palette: Palette) -> Figur
     column, row = np.asarray(column, dtype=float).ravel(), np.asarray(row, dtype=float).ravel()
     t, s = len(column), len(row)
     wide, high = 2 * s + 1.9, 2 * t + 3.3
-    figure = Figure(figsize=(0.48 * wide, 0.48 * high))
-    axes = figure.subplots()
+    figure, axes = one_panel(0.48 * wide, 0.48 * high)
     left_x, right_x, middle, lower = 0.0, s + 1.5, (s + 1.5) / 2, t + 1.6
     for i in range(t):
         for j in range(s):
@@ -76,8 +73,7 @@ def stretched(column: np.ndarray, row: np.ndarray, *, palette: Palette) -> Figur
         axes.text(x + s / 2 - 0.5, y - 0.6, text, ha="center", va="bottom", color=color, size=10)
     for x, y, sign in ((right_x - 1.25, 0, "\N{MINUS SIGN}"), (middle - 1.1, lower, "=")):
         axes.text(x, y + (t - 1) / 2, sign, ha="center", va="center", size=14, color=palette.ink)
-    axes.set(xlim=(-0.7, right_x + s - 0.3), ylim=(lower + t - 0.4, -1.3), aspect="equal")
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.7, right_x + s - 0.3), ylim=(lower + t - 0.4, -1.3), aspect="equal")
     figure.set_label(
         f"A column of {t} numbers, repeated {s} times to the right, minus a row of {s} numbers, repeated {t} times "
         f"downwards, is a table of {t} by {s} numbers: every number of the column combined with "
@@ -97,17 +93,11 @@ def _cell(axes: Axes, x: float, y: float, value: float, color: str, palette: Pal
 
 
 def open_product(
-    x_TD: np.ndarray,
-    w_DV: np.ndarray,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    *,
-    palette: Palette,
+    x_TD: np.ndarray, w_DV: np.ndarray, rows: Sequence[str], columns: Sequence[str], *, palette: Palette
 ) -> Figure:
     """Draw matrices of whole numbers (T, D) and (D, V), and their product with a question mark in every cell."""
     n_rows, n_columns = len(x_TD), w_DV.shape[1]
-    figure = Figure(figsize=(6.3, 2.1))
-    x_axes, w_axes, product_axes = figure.subplots(1, 3)
+    figure, (x_axes, w_axes, product_axes) = several_panels(6.3, 2.1, 1, 3)
     rows_in_words = "; ".join(f"{name} {' '.join(f'{n:g}' for n in row)}" for name, row in zip(rows, x_TD, strict=True))
     weights = "; ".join(f"{name} {' '.join(f'{n:g}' for n in row)}" for name, row in zip(columns, w_DV.T, strict=True))
     figure.set_label(f"The rows of X: {rows_in_words}. The columns of W: {weights}. Their product is to be found.")
@@ -132,20 +122,11 @@ def chain(w: float, x: float, t: float, *, palette: Palette) -> Figure:
     boxes = [("w", w), ("y = w x", y), ("r = y \N{MINUS SIGN} t", error), ("L = r²", error**2)]
     slopes = [("× x", x), ("× 1", 1.0), ("× 2r", 2 * error)]
     gathered = [2 * error * x, 2 * error, 2 * error, 1.0]
-    figure = Figure(figsize=(4.2, 4.1))
-    axes = figure.subplots()
+    figure, axes = one_panel(4.2, 4.1)
     for i, ((name, value), back) in enumerate(zip(boxes, gathered, strict=True)):
         text = f"{name} = {_short(value)}"
-        axes.text(
-            0,
-            -2.0 * i,
-            text,
-            ha="center",
-            va="center",
-            size=11,
-            color=palette.ink,
-            bbox={"boxstyle": "round,pad=0.45", "facecolor": palette.paper, "edgecolor": palette.query},
-        )
+        box = {"boxstyle": "round,pad=0.45", "facecolor": palette.paper, "edgecolor": palette.query}
+        axes.text(0, -2.0 * i, text, ha="center", va="center", size=11, color=palette.ink, bbox=box)
         beside = f"dL/d{name[0]} = {_short(back)}"
         axes.text(2.0, -2.0 * i, beside, ha="left", va="center", size=10.5, color=palette.key, weight="bold")
     for i, (name, slope) in enumerate(slopes):
@@ -156,8 +137,7 @@ def chain(w: float, x: float, t: float, *, palette: Palette) -> Figure:
         axes.text(2.75, -2.0 * i - 1, text, ha="left", va="center", size=9.5, color=palette.key)
     axes.text(0, 0.75, "down: forward pass", ha="center", size=9.5, color=palette.query)
     axes.text(2.0, 0.75, "up: backward pass", ha="left", size=9.5, color=palette.key)
-    axes.set(xlim=(-1.6, 5.0), ylim=(-6.6, 1.2))
-    axes.set_axis_off()
+    bare(axes, xlim=(-1.6, 5.0), ylim=(-6.6, 1.2))
     figure.set_label(
         f"A chain from top to bottom: w = {_short(w)}, y = w x = {_short(y)}, r = y minus t = {_short(error)}, L = r "
         f"squared = {_short(error**2)}. Backwards, the slopes are multiplied (chain rule): dL/dr = "
@@ -172,8 +152,7 @@ def _short(value: float) -> str:
 
 def surprise(marks: Mapping[str, float], *, palette: Palette) -> Figure:
     """Draw minus the logarithm of a probability, with some events on the curve."""
-    figure = Figure(figsize=(5.4, 2.9))
-    axes = figure.subplots()
+    figure, axes = one_panel(5.4, 2.9)
     p = np.linspace(0.01, 1.0, 300)
     axes.plot(p, -np.log(p), color=palette.query)
     descriptions = []

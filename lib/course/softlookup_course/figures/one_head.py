@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from softlookup.reference import attention_backward, attention_weights, scaled_dot_product_attention, softmax_backward
 from softlookup_course.figures.grid import draw_grid, draw_ruled
-from softlookup_course.figures.marks import draw_arrow, write_beside
+from softlookup_course.figures.marks import bare, draw_arrow, one_panel, several_panels, write_beside
 from softlookup_course.figures.theme import Palette
 
 _T, _D, _H = 5, 4, 3  # small, and all different, so that no two shapes are alike
@@ -18,13 +18,12 @@ _T, _D, _H = 5, 4, 3  # small, and all different, so that no two shapes are alik
 
 def pipeline(*, palette: Palette) -> Figure:
     """Draw the path from X to Z through one head; matrices have as many cells as numbers."""
-    figure = Figure(figsize=(6.6, 4.0))
+    figure, axes = one_panel(6.6, 4.0)
     figure.set_label(
         f"Matrices drawn to scale, joined by arrows. X ({_T} by {_D}) becomes Q, K and V ({_T} by "
         f"{_H} each). Q and K give the scores ({_T} by {_T}); the divisor and softmax give the weights "
         f"A. A and V give Z ({_T} by {_H})."
     )
-    axes = figure.subplots()
     _matrix(axes, 0.0, 8.2, _T, _D, palette.ink, "$X$", "(T, D)", palette)
     for y, name, size, color in (
         (16.4, "$Q$", "(T, H)", palette.query),
@@ -33,11 +32,7 @@ def pipeline(*, palette: Palette) -> Figure:
     ):
         _matrix(axes, 8.0, y, _T, _H, color, name, size, palette)
         _arrow(axes, (_D + 0.3, 10.7), (7.7, y + _T / 2), palette)
-    for y, text, color in (
-        (16.4, "$W_Q$", palette.query),
-        (11.3, "$W_K$", palette.key),
-        (4.9, "$W_V$", palette.value),
-    ):
+    for y, text, color in ((16.4, "$W_Q$", palette.query), (11.3, "$W_K$", palette.key), (4.9, "$W_V$", palette.value)):
         axes.text(5.7, y, text, ha="center", va="center", color=color, size=10.5)
     _matrix(axes, 15.0, 12.3, _T, _T, palette.ink, "$R = Q K^T$", "(T, S)", palette)
     _arrow(axes, (11.3, 18.9), (14.7, 15.4), palette)
@@ -50,8 +45,7 @@ def pipeline(*, palette: Palette) -> Figure:
     _arrow(axes, (27.1, 10.6), (27.1, 7.3), palette)
     _arrow(axes, (11.3, 2.5), (25.3, 2.5), palette)
     axes.text(18.3, 3.0, "mixed by the weights", ha="center", va="bottom", size=9)
-    axes.set(xlim=(-0.4, 30.4), ylim=(-1.6, 23.4), aspect="equal")
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.4, 30.4), ylim=(-1.6, 23.4), aspect="equal")
     return figure
 
 
@@ -84,21 +78,12 @@ def latent_scores(*, palette: Palette) -> Figure:
     _arrow(absorbed, (17.4, 4.2), (17.4, 1.7), palette)
     _matrix(absorbed, 21.0, 0.0, s, 1, palette.ink, "scores", "(S)", palette)
     for axes in (expanded, absorbed):
-        axes.set(xlim=(-0.4, 23.4), ylim=(-1.4, 8.4), aspect="equal")
-        axes.set_axis_off()
+        bare(axes, xlim=(-0.4, 23.4), ylim=(-1.4, 8.4), aspect="equal")
     return figure
 
 
 def _matrix(
-    axes: Axes,
-    x: float,
-    y: float,
-    rows: int,
-    columns: int,
-    color: str,
-    name: str,
-    size: str,
-    palette: Palette,
+    axes: Axes, x: float, y: float, rows: int, columns: int, color: str, name: str, size: str, palette: Palette
 ) -> None:
     """Draw a matrix as a box of cells, its name above and its shape below."""
     draw_ruled(axes, x, y, rows, columns, color, alpha=0.16, width=0.7)
@@ -111,14 +96,7 @@ def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], pal
     draw_arrow(axes, start, end, palette.muted, 1.2)
 
 
-def stages(
-    q_TH: np.ndarray,
-    k_SH: np.ndarray,
-    v_SH: np.ndarray,
-    tokens: Sequence[str],
-    *,
-    palette: Palette,
-) -> Figure:
+def stages(q_TH: np.ndarray, k_SH: np.ndarray, v_SH: np.ndarray, tokens: Sequence[str], *, palette: Palette) -> Figure:
     """Draw scores, scaled scores, weights and output of one head, with every number (T = S)."""
     scores_TS = q_TH @ k_SH.T
     z_TH = scaled_dot_product_attention(q_TH, k_SH, v_SH)
@@ -143,14 +121,13 @@ def stages(
 def variance(head_widths: np.ndarray, unscaled: np.ndarray, scaled: np.ndarray, *, palette: Palette) -> Figure:
     """Draw the variance of dot products, q·k and q·k / sqrt(H), measured, against the head widths H."""
     widths = np.asarray(head_widths, dtype=float)
-    figure = Figure(figsize=(4.4, 2.9))
+    figure, axes = one_panel(4.4, 2.9)
     figure.set_label(
         f"Variance of scores against head width, both axes logarithmic. Without the divisor it rises "
         f"along the line variance = H, from {unscaled[0]:.1f} at {widths[0]:.0f} to {unscaled[-1]:.0f} "
         f"at {widths[-1]:.0f}. Divided by the square root of H it stays at 1, between "
         f"{np.min(scaled):.2f} and {np.max(scaled):.2f}."
     )
-    axes = figure.subplots()
     axes.loglog(widths, widths, color=palette.query, linewidth=1.2)
     axes.loglog(widths, np.ones_like(widths), color=palette.key, linewidth=1.2)
     axes.loglog(widths, unscaled, "o", color=palette.query, markersize=6.5)
@@ -193,13 +170,12 @@ def gradient_size(
     spreads: np.ndarray, means: np.ndarray, medians: np.ndarray, marks: dict[str, float], *, palette: Palette
 ) -> Figure:
     """Draw the size of a softmax's Jacobian, means and medians, against the spread of its scores."""
-    figure = Figure(figsize=(4.4, 3.1))
+    figure, axes = one_panel(4.4, 3.1)
     figure.set_label(
         f"Size of the softmax Jacobian against the standard deviation of its scores. The median is "
         f"{medians[0]:.2f} at {spreads[0]:.2g}, {np.max(medians):.2f} at its highest, and {medians[-1]:.2f} at "
         f"{spreads[-1]:.0f}; the mean falls later, to {means[-1]:.2f}."
     )
-    axes = figure.subplots()
     axes.semilogx(spreads, means, color=palette.key, base=2, linestyle="--", linewidth=1.6)
     axes.semilogx(spreads, medians, color=palette.mixed, base=2)
     for words, spread in marks.items():
@@ -219,12 +195,7 @@ def gradient_size(
 
 
 def gradient_flow(
-    tokens: Sequence[str],
-    features: Sequence[str],
-    qkv: Sequence[np.ndarray],
-    dz_TH: np.ndarray,
-    *,
-    palette: Palette,
+    tokens: Sequence[str], features: Sequence[str], qkv: Sequence[np.ndarray], dz_TH: np.ndarray, *, palette: Palette
 ) -> Figure:
     """Draw the gradients of one head from its output, on the right, to queries, keys and values (T = S)."""
     q_TH, k_SH, v_SH = qkv
@@ -234,12 +205,11 @@ def gradient_flow(
     dq_TH, dk_SH, dv_SH = attention_backward(q_TH, k_SH, v_SH, dz_TH)
     row = int(np.abs(dz_TH).sum(axis=1).argmax())
     scores = ", ".join(f"{token} {gradient:+.2f}" for token, gradient in zip(tokens, du_TS[row], strict=True))
-    figure = Figure(figsize=(6.6, 4.9))
+    figure, axes = one_panel(6.6, 4.9)
     figure.set_label(
         "Six matrices, joined by arrows from right to left: dZ leads to dV and dA, dA through softmax to dU, dU to dQ "
         f"and dK. In dU, the scores of {tokens[row]}: {scores}."
     )
-    axes = figure.subplots()
     u, a, z, step = h + 2.0, h + n + 3.5, 2 * n + 3.5, n + 2.4  # where the columns of matrices begin; from row to row
     for x, y, values, names, title in (
         (0.0, 0.0, dq_TH, features, r"$dQ = dU\,K\,/\sqrt{H}$"),
@@ -269,8 +239,7 @@ def gradient_flow(
         ((h + 0.15, low), (z - 0.15, low)),
     ):
         draw_arrow(axes, start, end, palette.muted, 1.4)
-    axes.set(xlim=(-1.2, a + n + 0.1), ylim=(low + n / 2 + 0.1, -1.9))
-    axes.set_axis_off()
+    bare(axes, xlim=(-1.2, a + n + 0.1), ylim=(low + n / 2 + 0.1, -1.9))
     return figure
 
 
@@ -284,21 +253,14 @@ def wrong_cells(printed: np.ndarray, true: np.ndarray, decimals: int) -> np.ndar
 
 
 def comparison(
-    printed: np.ndarray,
-    true: np.ndarray,
-    name: str,
-    *,
-    decimals: int = 2,
-    sums: bool = False,
-    palette: Palette,
+    printed: np.ndarray, true: np.ndarray, name: str, *, decimals: int = 2, sums: bool = False, palette: Palette
 ) -> Figure:
     """Draw what was printed beside what is true; cells that no rounding to ``decimals`` explains are framed."""
     printed, true = np.asarray(printed, dtype=float), np.asarray(true, dtype=float)
     wrong = wrong_cells(printed, true, decimals)
     low = float(min(np.min(printed), np.min(true)))
     high = float(max(np.max(printed), np.max(true)))
-    figure = Figure(figsize=(6.2, 0.52 * len(printed) + 0.6))
-    printed_axes, true_axes = figure.subplots(1, 2)
+    figure, (printed_axes, true_axes) = several_panels(6.2, 0.52 * len(printed) + 0.6, 1, 2)
     figure.set_label(
         f"Two grids, {wrong.shape[0]} by {wrong.shape[1]}, of {name.replace('$', '')}. Left as printed, with "
         f"{wrong.sum()} of {wrong.size} cells framed as wrong; right as computed."
@@ -309,14 +271,5 @@ def comparison(
         (true_axes, true, None, f"computed: {name}"),
     ):
         rows = [f"Σ {row.sum():.3f}" for row in values] if sums else ()
-        draw_grid(
-            axes,
-            values,
-            palette,
-            title=title,
-            rows=rows,
-            bounds=(low, high),
-            decimals=decimals,
-            marked=marked,
-        )
+        draw_grid(axes, values, palette, title=title, rows=rows, bounds=(low, high), decimals=decimals, marked=marked)
     return figure

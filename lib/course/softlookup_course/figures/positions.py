@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Arc, Circle, FancyBboxPatch, Rectangle
 
 from softlookup_course.figures.grid import draw_cell, draw_grid
-from softlookup_course.figures.marks import draw_arrow, kept_apart
+from softlookup_course.figures.marks import bare, draw_arrow, kept_apart, one_panel, several_panels
 from softlookup_course.figures.theme import Palette
 
 _STEPS = ("token embeddings", "queries and keys", "scores", "softmax")
@@ -24,13 +24,12 @@ _WAYS = (
 
 def position_ways(*, palette: Palette) -> Figure:
     """Draw the way from tokens to attention weights, with the three points where positions come in."""
-    figure = Figure(figsize=(4.3, 4.4))  # as wide as a phone
+    figure, axes = one_panel(4.3, 4.4)  # as wide as a phone
     figure.set_label(
         "The steps of attention from top to bottom: token embeddings, queries and keys, scores, softmax; all but the "
         "first belong to every layer. Positions can enter at three points. Absolute: a row is added to the token "
         "embeddings. Rotary: queries and keys are rotated. Relative: a term for the distance is added to the scores."
     )
-    axes = figure.subplots()
     box: dict[str, Any] = {"boxstyle": "round,pad=0.05,rounding_size=0.12", "fill": False, "linewidth": 1.6}
     axes.add_patch(Rectangle((-0.15, -0.45), 3.7, 6.85, facecolor=palette.faint, alpha=0.35, edgecolor="none"))
     axes.text(1.7, 0.07, "in every layer", ha="center", va="top", size=8, color=palette.muted)
@@ -50,8 +49,7 @@ def position_ways(*, palette: Palette) -> Figure:
         axes.text(1.7, y, sign, ha="center", va="center", size=11, color=color, bbox=circle, zorder=3)
         axes.text(4.15, y + 0.42, method, ha="left", va="bottom", size=10.5, weight="bold", color=color)
         axes.text(4.15, y + 0.36, text, ha="left", va="top", size=8.3, linespacing=1.25)
-    axes.set(xlim=(-0.3, 9.0), ylim=(-0.55, 8.95))
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.3, 9.0), ylim=(-0.55, 8.95))
     return figure
 
 
@@ -59,12 +57,11 @@ def position_stripes(table: np.ndarray, *, palette: Palette) -> Figure:
     """Draw rows of sinusoids (T, D), from -1 to 1, one cell a number."""
     table = np.asarray(table, dtype=float)
     length, width = table.shape
-    figure = Figure(figsize=(6.2, 3.5))
+    figure, axes = one_panel(6.2, 3.5)
     figure.set_label(
         f"A table of {length} positions by {width} columns of sinusoids. The columns on the left change from row to "
         "row, those in the middle are waves of some tens of rows, those on the right hardly change at all."
     )
-    axes = figure.subplots()
     colors = LinearSegmentedColormap.from_list(f"two-{palette.name}", [palette.key, palette.paper, palette.query])
     image = axes.imshow(table, cmap=colors, vmin=-1, vmax=1, aspect="auto", interpolation="none")
     axes.set(xlabel="column", ylabel="position")
@@ -80,13 +77,12 @@ def clock_hands(table: np.ndarray, positions: Sequence[int] | None = None, *, pa
     table = np.asarray(table, dtype=float)
     positions = range(len(table)) if positions is None else positions
     length, hands = len(positions), table.shape[1] // 2
-    figure = Figure(figsize=(4.3, 4.3 * (hands + 1.0) / (length + 1.6)))  # as wide as a phone
+    figure, axes = one_panel(4.3, 4.3 * (hands + 1.0) / (length + 1.6))  # as wide as a phone
     figure.set_label(
         f"Clocks, a column for each position ({', '.join(map(str, positions))}), a row for each of {hands} hands. "
         "At position 0 all hands point to the right. From position to position hand 0 turns on the most, and every "
         "further hand less."
     )
-    axes = figure.subplots()
     for p, position in enumerate(positions):
         row = table[position]
         axes.text(p, 0.62, str(position), ha="center", va="bottom", size=9)
@@ -98,15 +94,13 @@ def clock_hands(table: np.ndarray, positions: Sequence[int] | None = None, *, pa
     for i in range(hands):
         axes.text(-0.65, -i, f"hand {i}", ha="right", va="center", size=9, color=palette.series[i % 4])
     axes.text(-0.65, 0.62, "position", ha="right", va="bottom", size=9)
-    axes.set(xlim=(-2.1, length - 0.5), ylim=(0.5 - hands, 1.0), aspect="equal")
-    axes.set_axis_off()
+    bare(axes, xlim=(-2.1, length - 0.5), ylim=(0.5 - hands, 1.0), aspect="equal")
     return figure
 
 
 def distance_curve(products: Mapping[int, np.ndarray], *, palette: Palette) -> Figure:
     """Draw the dot product of two rows of each width D by their distance, relative to the largest."""
-    figure = Figure(figsize=(6.2, 3.1))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.2, 3.1)
     descriptions = []
     dashes = ("-", "--", "-.", ":")
     label_heights: list[float] = []
@@ -134,8 +128,7 @@ def distance_curve(products: Mapping[int, np.ndarray], *, palette: Palette) -> F
 
 def distance_terms(terms: Mapping[str, Mapping[str, np.ndarray]], trained: int, *, palette: Palette) -> Figure:
     """Draw the term that is added to a score at distances 0, -1, ...: up to two lines in each of four panels."""
-    figure = Figure(figsize=(4.6, 0.9 + 1.45 * len(terms)))  # as wide as a phone
-    panels = np.atleast_1d(figure.subplots(len(terms), 1, sharex=True))
+    figure, panels = several_panels(4.6, 0.9 + 1.45 * len(terms), len(terms), 1, sharex=True)  # as wide as a phone
     descriptions = []
     for axes, (title, curves), color in zip(panels, terms.items(), palette.series, strict=False):
         for (name, added), dash in zip(curves.items(), ("-", "--"), strict=False):
@@ -194,17 +187,14 @@ def turned_pairs(
         for vector, position in zip((query, key), pair, strict=True)
     ]
     top, bottom = (sign * max(0.3 * reach, *(1.3 * sign * tip.imag for tip in tips)) for sign in (1, -1))
-    figure = Figure(figsize=(6.4, 0.5 + (1.5 if len(position_pairs) < 3 else 1.1) * (top - bottom) / reach))
-    panels = np.atleast_1d(figure.subplots(1, len(position_pairs), sharex=True, sharey=True))
+    height = 0.5 + (1.5 if len(position_pairs) < 3 else 1.1) * (top - bottom) / reach
+    figure, panels = several_panels(6.4, height, 1, len(position_pairs), sharex=True, sharey=True)
     descriptions = []
     gap = " " if len(position_pairs) < 3 else "\n"  # a narrow panel has no room for a long title
     for axes, (m, n) in zip(panels, position_pairs, strict=True):
         angles = []
         ends = []
-        vectors = [
-            (np.asarray(query, float), m, palette.query, "q"),
-            (np.asarray(key, float), n, palette.key, "k"),
-        ]
+        vectors = [(np.asarray(query, float), m, palette.query, "q"), (np.asarray(key, float), n, palette.key, "k")]
         for vector, position, color, name in sorted(vectors, key=lambda arrow: arrow[1]):  # in the order of the text
             z = complex(*vector) * np.exp(1j * theta * position)
             axes.plot([0, vector[0]], [0, vector[1]], color=color, alpha=0.3, linewidth=1.6)
@@ -235,8 +225,7 @@ def turned_pairs(
 
 def rotary_pairs(width: int, cached: int, *, palette: Palette) -> Figure:
     """Draw which of up to 8 numbers of a head form a pair, and by which position each cached vector is turned."""
-    figure = Figure(figsize=(4.6, 2.6))
-    axes = figure.subplots()
+    figure, axes = one_panel(4.6, 2.6)
     for row, (name, of) in enumerate((("neighbours", lambda j: j // 2), ("halves", lambda j: j % (width // 2)))):
         for j in range(width):
             draw_cell(axes, j, 1.5 * row, str(of(j)), True, palette.series[of(j)], palette)
@@ -247,8 +236,7 @@ def rotary_pairs(width: int, cached: int, *, palette: Palette) -> Figure:
     axes.text(-0.4, 4.1, "turned by", ha="right", va="center", size=9.5)
     axes.text(cached / 2, 4.8, "cached keys", ha="center", va="top", size=9, color=palette.muted)
     axes.text(cached + 1.1, 4.8, "new query", ha="center", va="top", size=9, color=palette.query)
-    axes.set(xlim=(-3.6, max(width, cached + 2) + 0.3), ylim=(5.6, -0.2))
-    axes.set_axis_off()
+    bare(axes, xlim=(-3.6, max(width, cached + 2) + 0.3), ylim=(5.6, -0.2))
     pairs = [[j, j + width // 2] for j in range(width // 2)]
     figure.set_label(
         f"{width} numbers in pairs: neighbours, {[[j, j + 1] for j in range(0, width, 2)]}, or halves, {pairs}. Below, "
@@ -270,12 +258,8 @@ _NAMES = {
 def beyond_length(
     length: int, times: int, fetched: Mapping[str, Any], text: Mapping[str, Any], *, palette: Palette
 ) -> Figure:
-    """Draw what ``softlookup bench positions`` measured, by position: letters fetched above, loss on text below.
-
-    ``length`` tokens were trained, ``times`` as many read; a method's ``curve`` is (seeds, bins).
-    """
-    figure = Figure(figsize=(4.3, 6.4))  # as wide as a phone
-    upper, lower = figure.subplots(2, 1)
+    """Draw what ``softlookup bench positions`` measured, by position: letters fetched above, loss on text below."""
+    figure, (upper, lower) = several_panels(4.3, 6.4, 2, 1)  # as wide as a phone
     worst_loss = max(np.max(result["curve"]) for result in text.values())
     _panel(upper, length, times, fetched, (0, 1.03), palette)
     _panel(lower, length, times, text, (0.5, 1.04 * float(worst_loss)), palette)
@@ -296,20 +280,8 @@ def beyond_length(
 def _panel(
     axes: Axes, length: int, times: int, methods: Mapping[str, Any], bounds: tuple[float, float], palette: Palette
 ) -> None:
-    looks = dict(
-        zip(
-            _NAMES,
-            (
-                (palette.muted, "--"),
-                (palette.query, "-"),
-                (palette.ink, ":"),
-                (palette.key, "-"),
-                (palette.value, "-"),
-                (palette.mixed, "-"),
-            ),
-            strict=True,
-        )
-    )
+    colors = (palette.muted, palette.query, palette.ink, palette.key, palette.value, palette.mixed)
+    looks = dict(zip(_NAMES, zip(colors, ("--", "-", ":", "-", "-", "-"), strict=True), strict=True))
     whole = times * length
     ends = []
     for method, (color, dash) in looks.items():
@@ -325,16 +297,8 @@ def _panel(
     for (_, name, color), height in zip(ends, kept_apart([end[0] for end in ends], line), strict=True):
         axes.text(whole * 1.02, height, name, color=color, va="center", size=9)
     axes.axvline(length, color=palette.muted, linewidth=1)
-    axes.text(
-        length,
-        1.0,
-        " trained",
-        color=palette.muted,
-        size=8.5,
-        transform=axes.get_xaxis_transform(),
-        va="bottom",
-        ha="center",
-    )
+    above: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "va": "bottom", "ha": "center"}
+    axes.text(length, 1.0, " trained", color=palette.muted, size=8.5, **above)
     axes.set(xlabel="position in the text", xlim=(0, whole * 1.3), ylim=bounds)
     axes.set_xticks([length * n for n in range(times + 1)])
     axes.grid(axis="y")

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from softlookup_course.figures.marks import write_beside
+from softlookup_course.figures.marks import one_panel, several_panels, write_beside
 from softlookup_course.figures.theme import Palette
 
 Row = tuple[str, float, float, float, float]
@@ -46,8 +46,7 @@ thin line leads to the mark."""
 def prediction_errors(groups: Mapping[str, Sequence[Row]], *, palette: Palette) -> Figure:
     """Draw measured over predicted times against the intensity; marks far from 1 have names."""
     within = 0.15  # of the shaded band; marks outside have names
-    figure = Figure(figsize=(5.6, 3.9))
-    axes = figure.subplots()
+    figure, axes = one_panel(5.6, 3.9)
     descriptions = []
     for (group, rows), color, marker in zip(groups.items(), palette.series, "os^D", strict=False):
         for _, at, _, low, high in rows:
@@ -115,10 +114,7 @@ def write_names(
 def place_names(
     names: Sequence[str], spots: Sequence[tuple[float, float]], marks: Sequence[tuple[float, float]], width: float
 ) -> list[tuple[str, str, float, float]]:
-    """Choose for each name a side (of SIDES) of its mark where it covers no mark and no other name, if there is one.
-
-    All is in points: ``spots`` of the names' marks, ``marks`` to keep free, ``width`` of the panel, from 0.
-    """
+    """Choose for each name a side (of SIDES) of its mark where it covers no mark and no other name, if there is one."""
     occupied = [(x - 3.5, y - 3.5, x + 3.5, y + 3.5) for x, y in marks]
     chosen = []
     for name, (x, y) in zip(names, spots, strict=True):
@@ -142,22 +138,16 @@ def place_names(
 
 
 def stream_sizes(
-    n_bytes: Sequence[float],
-    rates: Sequence[float],
-    roof: float,
-    cache: float | None,
-    *,
-    palette: Palette,
+    n_bytes: Sequence[float], rates: Sequence[float], roof: float, cache: float | None, *, palette: Palette
 ) -> Figure:
     """Draw bytes a second of a stream against the bytes that it touches, the memory's roof and the last cache."""
-    figure = Figure(figsize=(4.6, 3.0))
+    figure, axes = one_panel(4.6, 3.0)
     best = int(np.argmax(rates))
     figure.set_label(
         f"Bytes per second of an addition against the bytes that it reads and writes. {rates[0] / 1e9:.0f} GB/s at "
         f"{size_words(n_bytes[0])}, a maximum of {rates[best] / 1e9:.0f} GB/s, at {size_words(n_bytes[best])}, and "
         f"{rates[-1] / 1e9:.0f} GB/s at {size_words(n_bytes[-1])}, where the memory's roof is {roof / 1e9:.0f} GB/s."
     )
-    axes = figure.subplots()
     axes.semilogx(n_bytes, np.array(rates) / 1e9, "o-", color=palette.query, markersize=5)
     axes.axhline(roof / 1e9, color=palette.key, linewidth=1.5)
     axes.text(n_bytes[2], 0.97 * roof / 1e9, "memory bandwidth roof", color=palette.key, size=9, va="top")
@@ -187,8 +177,7 @@ def launch_floor(
     machines: Mapping[str, Sequence[tuple[float, float]]], launches: Mapping[str, float], *, palette: Palette
 ) -> Figure:
     """Draw measured over least times of operations, a panel for each machine, and the floor of its launch, all in s."""
-    figure = Figure(figsize=(6.8, 3.1))
-    panels = figure.subplots(1, len(machines), squeeze=False)[0]
+    figure, panels = several_panels(6.8, 3.1, 1, len(machines))
     descriptions = []
     for axes, (name, times), color in zip(panels, machines.items(), palette.series, strict=False):
         least, measured = 1e6 * np.array(times).T
@@ -223,8 +212,7 @@ def moved_floor(
     palette: Palette,
 ) -> Figure:
     """Draw what a layer takes for a token: (bytes, seconds) by way and model, and the larger of floor and bytes."""
-    figure = Figure(figsize=(6.4, 3.6))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.4, 3.6)
     x = np.geomspace(5e6, 1e10, 300)
     bytes_us = 1e6 * x / bandwidth
     leftmost = min(n_bytes for models in measured.values() for n_bytes, _ in models.values())

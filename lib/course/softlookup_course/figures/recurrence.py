@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from softlookup_course.figures.grid import draw_grid
-from softlookup_course.figures.marks import draw_arrow, kept_apart, write_beside
+from softlookup_course.figures.marks import bare, draw_arrow, kept_apart, one_panel, write_beside
 from softlookup_course.figures.theme import Palette
 
 
@@ -41,8 +41,7 @@ def signal_paths(tokens: Sequence[str], *, palette: Palette) -> Figure:
             axes.plot(i, 0, "o", markersize=7, color=palette.key if i == 0 else palette.muted)
             axes.plot(i, 1, "o", markersize=17, color=palette.paper, markeredgecolor=color, markeredgewidth=1.6)
             axes.text(i, 1, f"${letter}_{i + 1}$", ha="center", va="center", size=8.5, color=color)
-        axes.set(xlim=(-0.5, n - 0.5), ylim=(-0.55, 1.35))
-        axes.set_axis_off()
+        bare(axes, xlim=(-0.5, n - 0.5), ylim=(-0.55, 1.35))
     return figure
 
 
@@ -54,13 +53,13 @@ def _line(axes: Axes, start: tuple[float, float], end: tuple[float, float], pale
 def gradient_reach(distances: np.ndarray, sizes: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
     """Draw how much the last output feels of a token so many tokens back, for up to four layers by name."""
     distances = np.asarray(distances)
-    figure = Figure(figsize=(4.4, 3.4))
-    ends = "; ".join(f"{name} {_power(norms[-1])}" for name, norms in sizes.items())
+    figure, axes = one_panel(4.4, 3.4)
+    last = {name: float(norms[-1]) for name, norms in sizes.items()}
+    ends = "; ".join(f"{name} {size:.2g}" if size >= 0.01 else f"{name} {size:.0e}" for name, size in last.items())
     figure.set_label(
         f"Norm of the gradient of the last output against the distance of the token, on a logarithmic scale. Each "
         f"curve is divided by its own value at distance {distances[0]}. At distance {distances[-1]}: {ends}."
     )
-    axes = figure.subplots()
     label_heights: list[float] = []
     colors = layer_colors(sizes, palette)
     for name, norms in sizes.items():
@@ -76,10 +75,6 @@ def gradient_reach(distances: np.ndarray, sizes: Mapping[str, np.ndarray], *, pa
     axes.set_xticks([t for t in axes.get_xticks() if t <= distances[-1]])
     axes.grid(axis="y")
     return figure
-
-
-def _power(value: float) -> str:
-    return f"{value:.2g}" if value >= 0.01 else f"{value:.0e}"
 
 
 def layer_colors(names: Iterable[str], palette: Palette) -> dict[str, str]:
@@ -101,13 +96,12 @@ def layer_operations(
 ) -> Figure:
     """Draw operations for a token of layers of width D against T; ``equal_at`` is where it meets attention."""
     lengths = np.asarray(lengths, dtype=float)
-    figure = Figure(figsize=(4.4, 3.3))
+    figure, axes = one_panel(4.4, 3.3)
     crossings = "; ".join(f"{name} at {tokens:,} tokens" for name, tokens in equal_at.items())
     figure.set_label(
         f"Operations per token against the number of tokens, width {width}, both axes logarithmic. Recurrent "
         f"layers stay constant, attention rises. The curves cross: {crossings}."
     )
-    axes = figure.subplots()
     colors = layer_colors(per_token, palette)
     for name, operations in per_token.items():
         axes.loglog(lengths, operations, color=colors[name])
@@ -123,13 +117,12 @@ def layer_operations(
 def many_hands(hands: np.ndarray, times: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
     """Draw the least time of up to four layers, in operations, against how many can be done at once."""
     hands = np.asarray(hands, dtype=float)
-    figure = Figure(figsize=(4.4, 3.3))
+    figure, axes = one_panel(4.4, 3.3)
     description = "; ".join(f"{name} falls from {steps[0]:.1e} to {steps[-1]:,.0f}" for name, steps in times.items())
     figure.set_label(
         f"Least time of a layer against operations in parallel, both axes logarithmic, from 1 to "
         f"{hands[-1]:.0e}. {description}."
     )
-    axes = figure.subplots()
     colors = layer_colors(times, palette)
     for name, steps in times.items():
         axes.loglog(hands, steps, color=colors[name])
@@ -145,7 +138,7 @@ def many_hands(hands: np.ndarray, times: Mapping[str, np.ndarray], *, palette: P
 def layer_times(lengths: np.ndarray, times_ms: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
     """Draw measured times of up to four layers against the number of tokens T."""
     lengths = np.asarray(lengths, dtype=float)
-    figure = Figure(figsize=(4.4, 3.3))
+    figure, axes = one_panel(4.4, 3.3)
     first = min(times_ms, key=lambda name: times_ms[name][0])
     last = min(times_ms, key=lambda name: times_ms[name][-1])
     description = ", ".join(f"{name} {ms[0]:.3g} and {ms[-1]:,.0f} ms" for name, ms in times_ms.items())
@@ -153,7 +146,6 @@ def layer_times(lengths: np.ndarray, times_ms: Mapping[str, np.ndarray], *, pale
         f"Measured time against the number of tokens, both axes logarithmic. At {lengths[0]:,.0f} and "
         f"{lengths[-1]:,.0f} tokens: {description}. The fastest at first is {first}, and at the end {last}."
     )
-    axes = figure.subplots()
     colors = layer_colors(times_ms, palette)
     for name, ms in times_ms.items():
         axes.loglog(lengths, ms, "o-", color=colors[name], markersize=4.5)
@@ -208,8 +200,7 @@ def teacher_forcing(tokens: Sequence[str], *, palette: Palette) -> Figure:
             if in_steps and x + 1 < n:
                 bent, start = "angle,angleA=0,angleB=90,rad=6", (x + 0.97, y + 0.33)
                 draw_arrow(axes, start, (x + 1.5, y + 1.12), palette.muted, 1.3, connectionstyle=bent)
-        axes.set(xlim=(0, n), ylim=(n if in_steps else 1, 0))
-        axes.set_axis_off()
+        bare(axes, xlim=(0, n), ylim=(n if in_steps else 1, 0))
     inference.text(0.5, n - 0.7, "given", ha="center", va="center", size=9, color=palette.query)
     inference.text(0.5, n - 0.35, "predicted", ha="center", va="center", size=9, color=palette.mixed)
     return figure
@@ -219,13 +210,12 @@ def logit_lens(words: Sequence[str], probabilities: np.ndarray, *, palette: Pale
     """Draw the probabilities (words, layers + 1) of the written words, had the model stopped after fewer layers."""
     probabilities = np.asarray(probabilities, dtype=float)
     layers = probabilities.shape[1] - 1
-    figure = Figure(figsize=(4.3, 0.8 + 0.34 * len(words)))  # as wide as a phone
+    figure, axes = one_panel(4.3, 0.8 + 0.34 * len(words))  # as wide as a phone
     first, ended = max(float(probabilities[:, 0].max()), 0.01), probabilities[:, -1]
     figure.set_label(
         f"Logit lens: probability of each written word after 0 to {layers} layers. Before the first layer all are "
         f"at {first:.2f} or below; after the last they lie between {ended.min():.2f} and {ended.max():.2f}."
     )
-    axes = figure.subplots()
     columns = [str(i) for i in range(layers + 1)]
     draw_grid(axes, probabilities, palette, title="", rows=words, columns=columns, bounds=(0.0, 1.0))
     axes.set_xlabel("number of layers passed")

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from softlookup_course.figures.marks import draw_arrow, write_beside
+from softlookup_course.figures.marks import draw_arrow, one_panel, write_beside
 from softlookup_course.figures.theme import Palette
 
 Roof = tuple[float, float]
@@ -22,8 +22,7 @@ def roofline(
     palette: Palette,
 ) -> Figure:
     """Draw up to four roofs (FLOP/s, bytes/s), and computations (name, FLOP/B) as points on the first of them."""
-    figure = Figure(figsize=(5.6, 3.7))
-    axes = figure.subplots()
+    figure, axes = one_panel(5.6, 3.7)
     descriptions = draw_roofs(axes, roofs, span, palette)
     first = next(iter(roofs.values()))
     shaded = ""
@@ -52,8 +51,7 @@ def measured_roof(
 ) -> Figure:
     """Draw up to four measured roofs (FLOP/s, bytes/s), and measured points (FLOP/B, FLOP/s) by name of roof."""
     span = 0.04, 400.0  # the first and last intensity that is drawn
-    figure = Figure(figsize=(5.6, 3.7))
-    axes = figure.subplots()
+    figure, axes = one_panel(5.6, 3.7)
     draw_roofs(axes, roofs, span, palette)
     descriptions = []
     for index, (name, (peak, bandwidth)) in enumerate(roofs.items()):
@@ -76,8 +74,7 @@ def measured_roof(
 
 def phase_moves(ridge: float, moves: Mapping[str, tuple[float, float]], *, palette: Palette) -> Figure:
     """Draw how far operations move against a machine's ridge, from prefill to decode, in FLOP/B."""
-    figure = Figure(figsize=(6.2, 1.1 + 0.42 * len(moves)))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.2, 1.1 + 0.42 * len(moves))
     edges = [0.5 * min(map(min, moves.values())), 2.5 * max(ridge, *map(max, moves.values()))]
     for name, low, high, color in (
         ("memory-bound", edges[0], ridge, palette.query),

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from softlookup_course.figures.marks import draw_box, kept_apart
+from softlookup_course.figures.marks import bare, draw_box, kept_apart, one_panel, several_panels
 from softlookup_course.figures.theme import Palette
 
 _MIDDLE, _RADIUS = (0.0, 0.0), 1.8
@@ -25,8 +25,7 @@ _WIDE, _HIGH = 2.1, 1.15
 
 def serving_loop(guests: Mapping[str, Sequence[str]], *, palette: Palette) -> Figure:
     """Draw the states of a request (``serving.request.State``), who is in each, and the circle of steps."""
-    figure = Figure(figsize=(6.8, 3.2))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.8, 3.2)
     for index, (angle, does, name) in enumerate(_STATIONS):
         x, y = _at(angle)
         following = _STATIONS[(index + 1) % 3][0]
@@ -55,8 +54,7 @@ def serving_loop(guests: Mapping[str, Sequence[str]], *, palette: Palette) -> Fi
     for begin, end, label_at, words, side in arrows:
         _arrow(axes, begin, end, palette.muted, bend=0.0, width=1.3)
         axes.text(*label_at, words, ha=side, va="center", size=8.5, color=palette.muted, linespacing=1.1)
-    axes.set(xlim=(-6.2, 6.1), ylim=(-2.6, 3.15), aspect="equal")
-    axes.set_axis_off()
+    bare(axes, xlim=(-6.2, 6.1), ylim=(-2.6, 3.15), aspect="equal")
     who = "; ".join(f"{state}: {_named(names)}" for state, names in guests.items())
     figure.set_label(
         "A circle of three: Scheduler.step plans a step, ModelRunner.run computes it, Server.say hands out its tokens. "
@@ -99,8 +97,7 @@ def paged_memory(guests: Guests, blocks: int, size: int, *, palette: Palette) ->
     for name, (table, tokens) in guests.items():
         for at, b in enumerate(table):
             filled[b], users[b] = min(size, tokens - at * size), users[b] + name[0]
-    figure = Figure(figsize=(6.8, 3.5))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.8, 3.5)
     bottom = -size * _SLOT - 1.0
     colors = dict(zip(guests, (palette.query, palette.key, palette.value) * 2, strict=False))
     names = list(guests)
@@ -142,8 +139,7 @@ def paged_memory(guests: Guests, blocks: int, size: int, *, palette: Palette) ->
                 )
         if not users[b]:
             axes.text(b + 0.5, 0.25, "free", ha="center", va="bottom", size=8.5, color=palette.muted)
-    axes.set(xlim=(-0.1, blocks + 0.1), ylim=(bottom - _BETWEEN - 2.2, _BETWEEN + 2.2))
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.1, blocks + 0.1), ylim=(bottom - _BETWEEN - 2.2, _BETWEEN + 2.2))
     shared = [b for b in range(blocks) if len(users[b]) > 1]
     each = "; ".join(f"{name} {tokens} in {list(table)}" for name, (table, tokens) in guests.items())
     figure.set_label(
@@ -183,8 +179,7 @@ def preemption(steps: Sequence[Step], blocks: int, size: int, *, palette: Palett
     n_found = (before - n_again) // size
     again = list(table[n_found : -(-before // size)])
     colors = dict(zip(names, palette.series, strict=False))
-    figure = Figure(figsize=(6.4, 1.3 + 0.33 * (blocks + 1)))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.4, 1.3 + 0.33 * (blocks + 1))
     last: dict[int, str] = {}
     for i, (tables, _) in enumerate(steps):
         owners = {b: name for name, table in tables.items() for b in table}
@@ -226,8 +221,7 @@ def preemption(steps: Sequence[Step], blocks: int, size: int, *, palette: Palett
         axes.text(-0.35, y, label, ha="right", va="bottom" if y < 0 else "center", size=9, color=palette.muted)
     for b in range(blocks):
         axes.text(-0.35, b + 0.52, f"block {b}", ha="right", va="center", size=9, color=palette.muted)
-    axes.set(xlim=(-1.6, len(steps)), ylim=(blocks + 1.3, -3.3))
-    axes.set_axis_off()
+    bare(axes, xlim=(-1.6, len(steps)), ylim=(blocks + 1.3, -3.3))
     figure.set_label(
         f"Who has which of {blocks} blocks in {len(steps)} steps. In step {leaves + 1} no block is free, and {gone} "
         f"has to leave. After {ended} has ended, in step {returns + 1}, {gone} comes back: {list(table[:n_found])} "
@@ -240,8 +234,7 @@ def batch_limits(
     batches: Sequence[int], rates: Mapping[str, tuple[Sequence[float], float]], *, palette: Palette
 ) -> Figure:
     """Draw tokens a second against the batch for up to four caches by name: (tokens a second, their limit)."""
-    figure = Figure(figsize=(6.4, 3.4))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.4, 3.4)
     descriptions = []
     heights = dict(zip(rates, kept_apart([float(np.log10(line[-1])) for line, _ in rates.values()], 0.18), strict=True))
     for (name, (line, limit)), color in zip(rates.items(), palette.series, strict=False):
@@ -274,8 +267,7 @@ def latency_curves(
 ) -> Figure:
     """Draw latencies in ms by title and percentile against load: predicted as lines, measured as points."""
     at = list(loads if lines_at is None else lines_at)
-    figure = Figure(figsize=(6.6, 3.2))
-    panels = figure.subplots(1, len(predicted), squeeze=False)[0]
+    figure, panels = several_panels(6.6, 3.2, 1, len(predicted))
     descriptions = []
     for axes, (title, lines) in zip(panels, predicted.items(), strict=True):
         axes.axvspan(1.0, 1.08 * max(loads), color=palette.faint, alpha=0.5, lw=0)

@@ -92,16 +92,8 @@ def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = 
             raise ValueError(f"{draw.__name__} needs alt: a sentence that says what the picture shows")
         uris[palette.name] = _data_uri(figure, palette)
     wide_px, high_px = figure.get_size_inches() * 96  # CSS pixels to the inch
-    return Shown(
-        uris["light"],
-        uris["dark"],
-        words,
-        " ".join(caption.split()),
-        round(SCALE * wide_px),
-        round(SCALE * high_px),
-        round(0.8 * wide_px),
-        figure,
-    )
+    sizes_px = round(SCALE * wide_px), round(SCALE * high_px), round(0.8 * wide_px)
+    return Shown(uris["light"], uris["dark"], words, " ".join(caption.split()), *sizes_px, figure)
 
 
 def render_svg(draw: Callable[..., Figure], palette: Palette, *args: Any, **kwargs: Any) -> str:
@@ -125,11 +117,7 @@ def _svg(figure: Figure, palette: Palette) -> str:
 
 
 def _tight(path: str) -> str:
-    return re.sub(r"\s*([A-Za-z])\s*", r"\1", _LONG_NUMBER.sub(_to_hundredths, path)).strip()
-
-
-def _to_hundredths(match: re.Match[str]) -> str:
-    return f"{float(match[0]):.2f}"
+    return re.sub(r"\s*([A-Za-z])\s*", r"\1", _LONG_NUMBER.sub(lambda match: f"{float(match[0]):.2f}", path)).strip()
 
 
 def _png(figure: Figure, palette: Palette) -> bytes:

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from softlookup_course.figures.grid import draw_grid
-from softlookup_course.figures.marks import write_beside
+from softlookup_course.figures.marks import bare, one_panel, several_panels, write_beside
 from softlookup_course.figures.theme import Palette
 
 
@@ -21,32 +21,20 @@ def marked_tables(
     decimals: Mapping[str, int] | int = 2,
     palette: Palette,
 ) -> Figure:
-    """Draw matrices by title side by side, some cells framed, with words at their edges.
-
-    ``rows`` names those of the first table; ``beside`` and ``below`` are words for each row and column, by title;
-    ``decimals`` are digits after the point.
-    """
+    """Draw matrices by title side by side, some cells framed, with words at their edges."""
     marked, beside, below = marked or {}, beside or {}, below or {}
     edge = {title: 0.17 * max(map(len, beside[title])) + 0.3 if title in beside else 0.0 for title in tables}
     widths = [0.46 * values.shape[1] + 0.35 + edge[title] for title, values in tables.items()]
     tall = max(len(values) for values in tables.values())
     wide = sum(widths) + (0.09 * max(map(len, rows)) if rows else 0.0)
     scale = min(1.0, 6.9 / wide)
-    figure = Figure(figsize=(wide * scale, 0.46 * scale * tall + (1.0 if below else 0.65)))
-    panels = figure.subplots(1, len(tables), squeeze=False, width_ratios=widths)[0]
+    height = 0.46 * scale * tall + (1.0 if below else 0.65)
+    figure, panels = several_panels(wide * scale, height, 1, len(tables), width_ratios=widths)
     says: list[str] = []
     for axes, (title, values) in zip(panels, tables.items(), strict=True):
         digits = decimals if isinstance(decimals, int) else decimals[title]
         frames = marked.get(title)
-        draw_grid(
-            axes,
-            values,
-            palette,
-            title=title,
-            rows=rows if not says else (),
-            decimals=digits,
-            marked=frames,
-        )
+        draw_grid(axes, values, palette, title=title, rows=rows if not says else (), decimals=digits, marked=frames)
         n_rows, n_columns = np.shape(values)
         for i, text in enumerate(beside.get(title, ())):
             axes.text(n_columns + 0.15, i + 0.52, text, va="center", size=9, color=palette.ink)
@@ -72,8 +60,7 @@ def verdict_rows(counts: Mapping[str, Sequence[int]], verdicts: Sequence[str], *
     )
     colors = (palette.value, palette.muted, palette.alarm)
     longest = max(map(sum, counts.values()))
-    figure = Figure(figsize=(6.8, 0.22 * (len(counts) + 2.2)))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.8, 0.22 * (len(counts) + 2.2))
     # Markers, which an SVG draws once and then places: a path for each square weighs three times as much.
     square: dict[str, Any] = {"marker": "s", "markersize": 6.6, "markeredgewidth": 0.9, "linestyle": "none"}
     start = 0.0
@@ -88,8 +75,7 @@ def verdict_rows(counts: Mapping[str, Sequence[int]], verdicts: Sequence[str], *
             if count:
                 axes.plot([x + i + 0.38 for i in range(count)], [row + 0.4] * count, **square, **style)
             x += count
-    axes.set(xlim=(-14.5, max(longest, start) + 0.5), ylim=(len(counts) + 0.2, -2.4))
-    axes.set_axis_off()
+    bare(axes, xlim=(-14.5, max(longest, start) + 0.5), ylim=(len(counts) + 0.2, -2.4))
     totals = [sum(row[verdict] for row in counts.values()) for verdict in range(KINDS)]
     worst = max(counts, key=lambda subject: counts[subject][-1])
     figure.set_label(
@@ -102,16 +88,14 @@ def verdict_rows(counts: Mapping[str, Sequence[int]], verdicts: Sequence[str], *
 
 def gains_by_task(tasks: Sequence[str], gains: Mapping[str, np.ndarray], framed: str, *, palette: Palette) -> Figure:
     """Draw the gains of two comparisons, in points, for each task; the task ``framed`` is printed bold."""
-    figure = Figure(figsize=(6.6, 0.42 * len(tasks) + 0.7))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.6, 0.42 * len(tasks) + 0.7)
     here = list(tasks).index(framed)
     for offset, color, (name, values) in zip((-0.19, 0.19), (palette.key, palette.query), gains.items(), strict=True):
         bar_heights = np.arange(len(tasks)) + offset
         axes.barh(bar_heights, values, height=0.34, color=color)
         side = 1 if values[here] >= 0 else 0
-        write_beside(
-            axes, name, (max(values[here], 0.0) if side else 0.0, bar_heights[here]), (5, 0), size=9, color=color
-        )
+        end = max(values[here], 0.0) if side else 0.0, bar_heights[here]
+        write_beside(axes, name, end, (5, 0), size=9, color=color)
     axes.axvline(0, color=palette.muted, linewidth=0.8)
     axes.set_yticks(range(len(tasks)), tasks)
     axes.get_yticklabels()[here].set_fontweight("bold")
@@ -126,8 +110,7 @@ def gains_by_task(tasks: Sequence[str], gains: Mapping[str, np.ndarray], framed:
 
 def accepted_wrong(pairs: Sequence[tuple[str, int, int, int]], *, palette: Palette) -> Figure:
     """Draw how many wrong answers two checkers accept: a peer's name, all, the peer's count, this course's."""
-    figure = Figure(figsize=(4.3, 0.6 + 0.95 * len(pairs)))  # as wide as a phone
-    axes = figure.subplots()
+    figure, axes = one_panel(4.3, 0.6 + 0.95 * len(pairs))  # as wide as a phone
     for row, (name, wrong, there, here) in enumerate(pairs):
         for shift, who, count, color in ((-0.2, name, there, palette.query), (0.2, "this course", here, palette.key)):
             axes.barh(row + shift, 100 * count / wrong, height=0.34, color=color)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon, Rectangle
 from matplotlib.ticker import MultipleLocator
 
-from softlookup_course.figures.marks import draw_arrow, write_beside
+from softlookup_course.figures.marks import bare, draw_arrow, one_panel, write_beside
 from softlookup_course.figures.theme import Palette
 
 
@@ -24,8 +24,7 @@ def lookup_table(
     weights_TS = np.asarray(weights, dtype=float)
     expected = (len(queries), len(keys))
     rows, columns = expected
-    figure = Figure(figsize=(6.6, 1.5 + 0.42 * rows))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.6, 1.5 + 0.42 * rows)
     for t in range(rows):
         for s in range(columns):
             weight = weights_TS[t, s]
@@ -42,8 +41,7 @@ def lookup_table(
         axes.text(columns + 0.3, -t - 0.5, answer, ha="left", va="center", size=9.5, color=palette.mixed)
     axes.text(-0.3, 0.2, "keys", ha="right", va="bottom", size=9, color=palette.muted)
     axes.text(-0.3, -rows - 0.2, "values", ha="right", va="top", size=9, color=palette.muted)
-    axes.set(xlim=(-3.2, columns + 2.4), ylim=(-rows - 1.0, 1.1))
-    axes.set_axis_off()
+    bare(axes, xlim=(-3.2, columns + 2.4), ylim=(-rows - 1.0, 1.1))
     description = "; ".join(f"{query} gives {answer}" for query, answer in zip(queries, answers, strict=True))
     figure.set_label(
         f"A table with {rows} rows, one for each query, and {columns} columns, one for each key, whose value stands "
@@ -52,17 +50,10 @@ def lookup_table(
     return figure
 
 
-def temperature_curves(
-    names: Sequence[str],
-    taus: np.ndarray,
-    weights: np.ndarray,
-    *,
-    palette: Palette,
-) -> Figure:
+def temperature_curves(names: Sequence[str], taus: np.ndarray, weights: np.ndarray, *, palette: Palette) -> Figure:
     """Draw the weights (n, S) of up to four keys against n temperatures, which grow."""
     taus_n, weights_nS = np.asarray(taus, dtype=float), np.asarray(weights, dtype=float)
-    figure = Figure(figsize=(6.4, 2.9))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.4, 2.9)
     order = np.argsort(-weights_nS[len(taus_n) // 3])
     styles = ("-", "--", "-.", ":")
     # As in the interactive figure above it: the first three keys have these colours, blue is the query's.
@@ -95,10 +86,7 @@ def temperature_curves(
 
 
 def weighted_mean(
-    sentences: Sequence[tuple[Sequence[str], np.ndarray, np.ndarray]],
-    axis_names: tuple[str, str],
-    *,
-    palette: Palette,
+    sentences: Sequence[tuple[Sequence[str], np.ndarray, np.ndarray]], axis_names: tuple[str, str], *, palette: Palette
 ) -> Figure:
     """Draw for each sentence the values (S, 2) of its words and their mean by the weights (S) of one query."""
     alone = len(sentences) == 1
@@ -155,16 +143,9 @@ def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
 
 
 def common_direction(
-    pairs: Sequence[tuple[str, str]],
-    starts: np.ndarray,
-    ends: np.ndarray,
-    *,
-    palette: Palette,
+    pairs: Sequence[tuple[str, str]], starts: np.ndarray, ends: np.ndarray, *, palette: Palette
 ) -> Figure:
-    """Draw each pair as an arrow from its first word to its second; vectors are (n, D).
-
-    Across: along the mean step. Up: the direction, at right angles to it, in which the pairs' middles differ most.
-    """
+    """Draw each pair as an arrow from its first word to its second; vectors are (n, D)."""
     starts_nD, ends_nD = np.asarray(starts, dtype=float), np.asarray(ends, dtype=float)
     steps_nD = ends_nD - starts_nD
     across = steps_nD.mean(axis=0) / np.linalg.norm(steps_nD.mean(axis=0))
@@ -175,8 +156,7 @@ def common_direction(
     up = np.linalg.svd(left_nD, full_matrices=False)[2][0]
     up = up if (left_nD @ up)[0] > 0 else -up  # a direction has no sign of its own; the first pair goes up
     plane = np.stack([across, up], axis=1)
-    figure = Figure(figsize=(6.4, 4.2))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.4, 4.2)
     for (first, second), a, b in zip(pairs, (starts_nD - centre) @ plane, (ends_nD - centre) @ plane, strict=True):
         draw_arrow(axes, a, b, palette.muted, 1.1, shrinkA=4, shrinkB=4)
         axes.plot(*a, "o", color=palette.query, markersize=5)

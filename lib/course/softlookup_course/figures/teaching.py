@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
-from softlookup_course.figures.marks import draw_arrow, draw_box
+from softlookup_course.figures.marks import bare, draw_arrow, draw_box, one_panel
 from softlookup_course.figures.theme import Palette
 
 _LONG, _BROAD = 1.05, 0.88  # a box, along the levels (2 apart) and across them (1 apart)
@@ -23,17 +23,12 @@ def chapters(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw chapters as boxes, and arrows from what is needed to what needs it, dashed if it only helps.
-
-    A box stands at a level, from above, and a lane, from the left; numbers from 90 on are not written. An edge is a
-    chapter, the chapter that it needs, and whether it cannot do without. A ``route`` is drawn strong; none means all.
-    """
+    """Draw chapters as boxes, and arrows from what is needed to what needs it, dashed if it only helps."""
     on = set(route or names)
     levels = 1 + max(level for level, _ in positions.values())
     lanes = 1 + max(lane for _, lane in positions.values())
-    figure = Figure(figsize=(1.06 * lanes, 0.6 * levels))
+    figure, axes = one_panel(1.06 * lanes, 0.6 * levels)
     figure.set_label(_label(names, edges, route))
-    axes = figure.subplots()
     for chapter, needs, strict in edges:
         strong = {chapter, needs} <= on
         axes.add_patch(
@@ -57,8 +52,7 @@ def chapters(
         text = fill(f"{chapter} {name}" if chapter < 90 else name, _LINE)
         ink = palette.ink if strong else palette.muted
         axes.text(lane, -2 * level, text, ha="center", va="center", size=8, linespacing=1.1, zorder=3, color=ink)
-    axes.set(xlim=(-0.55, lanes - 0.4), ylim=(-2 * levels + 1.3, 0.7))
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.55, lanes - 0.4), ylim=(-2 * levels + 1.3, 0.7))
     return figure
 
 
@@ -109,14 +103,13 @@ _WIDE, _HIGH = 4.3, 1.1
 
 def student_path(*, palette: Palette) -> Figure:
     """Draw both ways to do a task: in a notebook, and in a page of the book; both end with a notebook."""
-    figure = Figure(figsize=(4.3, 4.1))  # as wide as a phone
+    figure, axes = one_panel(4.3, 4.1)  # as wide as a phone
     figure.set_label(
         "Two ways from a task to a notebook that is handed in. With notebooks: make lab copies exercises/ to my_work/; "
         "there you answer and check, as often as you like, and hand in the notebook. In a page of this book: the "
         "button Do it here, then answer and check in the browser; Save your answers as a notebook makes the file that "
         "you hand in."
     )
-    axes = figure.subplots()
     box: dict[str, Any] = {"boxstyle": "round,pad=0.05,rounding_size=0.15", "linewidth": 1.6}
     corner = {name: (5.2 * across, -2.2 * down) for name, (across, down, _) in _STEPS.items()}
     for name, (across, _, text) in _STEPS.items():
@@ -135,6 +128,5 @@ def student_path(*, palette: Palette) -> Figure:
             bent, head = "angle,angleA=90,angleB=0,rad=8", (to_x + _WIDE + 0.1, to_y + 0.55)
             draw_arrow(axes, (x + 1, y - 0.08), head, palette.muted, 1.5, connectionstyle=bent)
             axes.text(x + 1.2, y - 0.75, label, ha="left", va="center", size=8.3, linespacing=1.2)
-    axes.set(xlim=(-0.2, 10.0), ylim=(-6.9, 1.4))
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.2, 10.0), ylim=(-6.9, 1.4))
     return figure

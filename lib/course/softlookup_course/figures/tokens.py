@@ -10,21 +10,17 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import ArrayLike
 
-from softlookup_course.figures.marks import draw_box, write_beside
+from softlookup_course.figures.marks import bare, draw_box, one_panel, write_beside
 from softlookup_course.figures.theme import Palette
 
 _GAP = 0.12
 
 
 def merging(passes: Sequence[Sequence[str]], learned: Mapping[str, int] | None = None, *, palette: Palette) -> Figure:
-    """Draw a word's tokens after each merge, above their letters: what ``BytePairTokenizer.steps`` returns.
-
-    ``learned`` is the index of the merge that makes each token; without it rows are counted.
-    """
+    """Draw a word's tokens after each merge, above their letters: what ``BytePairTokenizer.steps`` returns."""
     words = {"".join(row) for row in passes}
     letters = len(next(iter(words)))
-    figure = Figure(figsize=(0.39 * (letters + 2.7), 0.36 * len(passes) + 0.5))  # a phone's width for eight letters
-    axes = figure.subplots()
+    figure, axes = one_panel(0.39 * (letters + 2.7), 0.36 * len(passes) + 0.5)  # a phone's width for eight letters
     merges: list[str] = []
     for step, row in enumerate(passes):
         before = _spans(passes[step - 1]) if step else _spans(row)
@@ -37,8 +33,7 @@ def merging(passes: Sequence[Sequence[str]], learned: Mapping[str, int] | None =
                 step_name = f"merge {learned[token]:,}"
                 merges.append(f"{step_name} makes {token}")
         axes.text(-0.35, -step, step_name, ha="right", va="center", size=8.5, color=palette.muted)
-    axes.set(xlim=(-2.6, letters + 0.1), ylim=(-len(passes) + 0.45, 0.55))
-    axes.set_axis_off()
+    bare(axes, xlim=(-2.6, letters + 0.1), ylim=(-len(passes) + 0.45, 0.55))
     figure.set_label(
         f"Rows of boxes from top to bottom. The first holds the letters {' '.join(passes[0])}; each row merges two "
         f"neighbours of the row above; the last one is {' '.join(passes[-1])}."
@@ -101,8 +96,7 @@ def one_hot_product(words: Sequence[str], ids: Sequence[int], table_VD: np.ndarr
     hot_TV = (np.asarray(ids)[:, None] == np.arange(n_words)).astype(float)
     colors = {token_id: palette.series[index % 4] for index, token_id in enumerate(dict.fromkeys(ids))}
     step = 1.35  # how wide a cell of the table is drawn: its numbers are longer than a 0 or a 1
-    figure = Figure(figsize=(4.2, 0.38 * max(n_words, len(ids)) + 1.1))
-    axes = figure.subplots()
+    figure, axes = one_panel(4.2, 0.38 * max(n_words, len(ids)) + 1.1)
     at_e, at_x = n_words + 2.2, 0.0
     at_rows = at_e + step * width + 0.9
     middle = n_words / 2
@@ -113,15 +107,8 @@ def one_hot_product(words: Sequence[str], ids: Sequence[int], table_VD: np.ndarr
             _cell(axes, at_x + v, top_rows - t - 1, 1.0, f"{hot_TV[t, v]:.0f}", color, palette)
         axes.text(at_x - 0.2, top_rows - t - 0.5, words[token_id], ha="right", va="center", size=9)
         for d in range(width):
-            _cell(
-                axes,
-                at_rows + step * d,
-                top_rows - t - 1,
-                step,
-                f"{table_VD[token_id, d]:.1f}",
-                colors[token_id],
-                palette,
-            )
+            entry = f"{table_VD[token_id, d]:.1f}"
+            _cell(axes, at_rows + step * d, top_rows - t - 1, step, entry, colors[token_id], palette)
     for v in range(n_words):
         turned = max(map(len, words)) > 3
         axes.text(at_x + v + 0.5, top_rows + 0.15, words[v], ha="center", va="bottom", size=8.5, rotation=90 * turned)
@@ -136,14 +123,9 @@ def one_hot_product(words: Sequence[str], ids: Sequence[int], table_VD: np.ndarr
         (at_rows + step * width / 2, top_rows, "$X E$", "(T, D)"),
     ):
         axes.text(x, top + 0.25, f"{name}  {size}", ha="center", va="bottom", size=10)
-    axes.set(
-        xlim=(-1.5, at_rows + step * width + 0.1),
-        ylim=(
-            min(0.0, middle - len(ids) / 2) - 0.1,
-            max(n_words, top_rows) + (1.9 if max(map(len, words)) <= 3 else 3.3),
-        ),
-    )
-    axes.set_axis_off()
+    low = min(0.0, middle - len(ids) / 2) - 0.1
+    high = max(n_words, top_rows) + (1.9 if max(map(len, words)) <= 3 else 3.3)
+    bare(axes, xlim=(-1.5, at_rows + step * width + 0.1), ylim=(low, high))
     picked = ", ".join(f"{words[i]} picks row {i}" for i in dict.fromkeys(ids))
     figure.set_label(
         f"Three matrices: one-hot rows X ({len(ids)} by {n_words}), the table E ({n_words} by {width}), and their "
@@ -165,8 +147,7 @@ def vector_lengths(
 ) -> Figure:
     """Draw the lengths of a table's row, of the row times the root of D, and of a position, against widths D."""
     d = np.asarray(widths, dtype=float)
-    figure = Figure(figsize=(4.2, 3.2))  # a phone's width: the names stand on the lines
-    axes = figure.subplots()
+    figure, axes = one_panel(4.2, 3.2)  # a phone's width: the names stand on the lines
     ends = []
     for measured, line, name, color, above in (
         (np.asarray(scaled), np.sqrt(d), "row × √D", palette.query, True),

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Arc, FancyArrowPatch, Rectangle
 
-from softlookup_course.figures.marks import draw_arrow, kept_apart, write_beside
+from softlookup_course.figures.marks import bare, draw_arrow, kept_apart, one_panel, write_beside
 from softlookup_course.figures.theme import Palette
 
 
@@ -17,8 +17,7 @@ def shifted_labels(tokens: Sequence[str], padding: int, *, palette: Palette) -> 
     """Draw a sentence, with start and end tokens, as inputs and labels: the same tokens, shifted by one position."""
     whole = [*tokens, *["·"] * padding]
     inputs, labels = whole[:-1], whole[1:]
-    figure = Figure(figsize=(0.95 * len(inputs) + 0.9, 2.1))
-    axes = figure.subplots()
+    figure, axes = one_panel(0.95 * len(inputs) + 0.9, 2.1)
     for y, row, color in ((0.0, inputs, palette.query), (1.6, labels, palette.value)):
         for x, token in enumerate(row):
             counts = y == 0.0 or labels[x] != "·"
@@ -37,8 +36,7 @@ def shifted_labels(tokens: Sequence[str], padding: int, *, palette: Palette) -> 
         axes.add_patch(arrow)
     axes.text(-0.1, 0.35, "input", ha="right", va="center", color=palette.query)
     axes.text(-0.1, 1.95, "label", ha="right", va="center", color=palette.value)
-    axes.set(xlim=(-0.95, len(inputs) + 0.05), ylim=(2.4, -0.1))
-    axes.set_axis_off()
+    bare(axes, xlim=(-0.95, len(inputs) + 0.05), ylim=(2.4, -0.1))
     description = "; ".join(f"after {g} comes {w}" for g, w in zip(inputs, labels, strict=True) if w != "·")
     left_out = labels.count("·")
     positions = "1 position of padding is" if left_out == 1 else f"{left_out} positions of padding are"
@@ -56,8 +54,7 @@ def smoothing(n_words: int, epsilon: float, *, palette: Palette) -> Figure:
     smoothed = -(1 - epsilon + spread) * np.log(p) - (n_words - 1) * spread * np.log(others)
     best = int(smoothed.argmin())
     odds = -np.log10(1 - p)
-    figure = Figure(figsize=(6.2, 3.0))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.2, 3.0)
     axes.plot(odds, plain, color=palette.query)
     axes.plot(odds, smoothed, color=palette.key)
     axes.plot(odds[best], smoothed[best], "o", color=palette.key)
@@ -82,10 +79,7 @@ Curves = Mapping[str, Sequence[Sequence[float]]]
 
 
 def learning_curves(runs: Mapping[str, Curves], *, palette: Palette) -> Figure:
-    """Draw a panel for each run, by title, with a line for each of its one to three losses.
-
-    "training" is dashed, and has the colour of "validation" where the two are alone.
-    """
+    """Draw a panel for each run, by title, with a line for each of its one to three losses."""
     columns = min(2, len(runs))
     rows = ceil(len(runs) / columns)
     tall = 3.0 if rows == 1 else 2.3
@@ -125,8 +119,7 @@ def _draw(axes: Axes, title: str, curves: Curves, least: float, palette: Palette
 
 def loss_stages(stages: Mapping[str, Sequence[Sequence[float]]], *, palette: Palette) -> Figure:
     """Draw validation losses (step, loss), one stage behind the other; steps begin anew in each."""
-    figure = Figure(figsize=(6.6, 3.2))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.6, 3.2)
     before, descriptions = 0.0, []
     for k, (name, points) in enumerate(stages.items()):
         steps, losses = [before + p[0] for p in points], [p[1] for p in points]
@@ -148,8 +141,7 @@ def loss_stages(stages: Mapping[str, Sequence[Sequence[float]]], *, palette: Pal
 
 def peaks(measured: Mapping[str, Any], *, palette: Palette) -> Figure:
     """Draw the final loss of every run of ``softlookup bench schedules`` against the peak; it counts diverged runs."""
-    figure = Figure(figsize=(6.2, 3.2))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.2, 3.2)
     descriptions, lost = [], 0
     for warmup, color, mark in zip(measured["warmups"], (palette.key, palette.query), "so", strict=True):
         means = []
@@ -177,8 +169,7 @@ def peaks(measured: Mapping[str, Any], *, palette: Palette) -> Figure:
 
 def rate_curves(steps: np.ndarray, rates: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
     """Draw learning rates, one a step for each of up to four names, against the steps, from 1."""
-    figure = Figure(figsize=(6.4, 3.2))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.4, 3.2)
     tops = {name: int(np.argmax(rate)) for name, rate in rates.items()}
     peaks = {name: float(rate[tops[name]]) for name, rate in rates.items()}
     highest = max(peaks, key=lambda name: peaks[name])
@@ -206,8 +197,7 @@ def clipped(gradients: Sequence[float], bound: float, *, palette: Palette) -> Fi
     whole = np.asarray(gradients, float)
     together = whole * bound / np.linalg.norm(whole)
     apart = np.minimum(whole, bound)
-    figure = Figure(figsize=(6.0, 3.0))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.0, 3.0)
     axes.add_patch(Arc((0, 0), 2 * bound, 2 * bound, theta1=0, theta2=90, color=palette.muted, linestyle=":"))
     axes.text(0.03, 1.02 * bound, f"norm {bound:g}", color=palette.muted, size=9, va="bottom")
     arrows = (
@@ -263,8 +253,7 @@ def _bars(axes: Axes, title: str, heights: Sequence[float], form: str, color: st
 
 def memory_bars(recipes: Mapping[str, Mapping[str, float]], *, palette: Palette) -> Figure:
     """Draw bytes per parameter of each part, by name, as a stacked bar for each way of training."""
-    figure = Figure(figsize=(6.6, 0.62 * len(recipes) + 1.0))
-    axes = figure.subplots()
+    figure, axes = one_panel(6.6, 0.62 * len(recipes) + 1.0)
     names = list(dict.fromkeys(name for parts in recipes.values() for name in parts))
     colors = dict(zip(names, (*palette.series, palette.muted), strict=False))
     for y, parts in enumerate(recipes.values()):

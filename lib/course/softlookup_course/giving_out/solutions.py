@@ -94,14 +94,8 @@ def make_solutions(
         written = read_notebook(source)
         with nbgrader_refuses(source):
             answers = class_mistakes.added(answered(written))
-        return Solutions(
-            f"{assignment}-solutions.ipynb",
-            _text(answers),
-            0,
-            class_mistakes.count,
-            class_mistakes.graded,
-            tuple(notes),
-        )
+        counts = (class_mistakes.count, class_mistakes.graded, tuple(notes))
+        return Solutions(f"{assignment}-solutions.ipynb", _text(answers), 0, *counts)
     if secret is None:
         raise CourseError(f"{assignment} was released for each student: give the secret word with --course-seed")
     files, others = {}, []
@@ -126,14 +120,8 @@ def make_solutions(
         raise CourseError(
             f"no notebook was made for anybody in the class: 'softlookup release {assignment}' makes them"
         )
-    return Solutions(
-        f"{assignment}-solutions.zip",
-        packed(files),
-        len(files),
-        class_mistakes.count,
-        class_mistakes.graded,
-        tuple(notes),
-    )
+    counts = (class_mistakes.count, class_mistakes.graded, tuple(notes))
+    return Solutions(f"{assignment}-solutions.zip", packed(files), len(files), *counts)
 
 
 def answered(source: NotebookNode) -> NotebookNode:

@@ -1,7 +1,4 @@
-"""What a page needs to judge answers: questions, right answers, results of known mistakes, facts; no solution.
-
-It is computed here with torch, and read in the page by numpy alone (see ``session``).
-"""
+"""What a page needs to judge answers: questions, right answers, results of known mistakes, facts; no solution."""
 
 import ast
 import io

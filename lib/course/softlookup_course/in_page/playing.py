@@ -17,11 +17,7 @@ _MOST_RANKS = 8
 
 
 def figure_of(function: Callable[..., Any], cases: Sequence[Case]) -> dict[str, Any]:
-    """What the figure shows of a program for one rank, on the inputs of one question of the task's check.
-
-    ``state``, all that the figure's script asks for, the script and its styles among it; or ``says``, why there is
-    nothing to play.
-    """
+    """What the figure shows of a program for one rank, on the inputs of one question of the task's check."""
     case = max((each for each in cases if is_playable(each)), key=lambda each: each.world)
     inputs = [rank_question(case, rank, pack_inbox({})).args for rank in range(case.world)]
     try:

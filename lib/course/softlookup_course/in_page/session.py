@@ -274,10 +274,7 @@ def _run(source: str, name: str, world: dict[str, Any]) -> Any:
 
 
 def run_what_runs(source: str, name: str, world: dict[str, Any]) -> bool:
-    """Run a cell's statements, each by itself, and say whether all ran: a set-up cell brings in torch beside numpy.
-
-    Names in ``world`` are there from the beginning; those that cannot be imported become ``Absent``.
-    """
+    """Run a cell's statements, each by itself, and say whether all ran: a set-up cell brings in torch beside numpy."""
     try:
         statements = [part for statement in _parsed(source, name) for part in _apart(statement)]
     except SyntaxError:

@@ -46,11 +46,7 @@ _KINDS = {"raised": STOPS, "mismatch": STOPS, **dict.fromkeys(("deadlock", "unse
 def why_questions(
     variant: Variant, source: str, world: Mapping[str, Any], cases: Sequence[Case], rng: np.random.Generator
 ) -> list[dict[str, Any]]:
-    """Draw questions on an answer that is right: ``MOST`` at most, each with another effect.
-
-    ``source`` is the answer's cell, ``world`` the names that it has after it has run. A question's ``key`` is the right
-    option's index.
-    """
+    """Draw questions on an answer that is right: ``MOST`` at most, each with another effect."""
     task = variant.task
     function = function_in(source.strip(), task.name)
     if function is None:

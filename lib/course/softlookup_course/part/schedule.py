@@ -80,9 +80,6 @@ def _tasks(lead: str, several: Iterable[Task]) -> str:
 def chapter_words(chapters: Iterable[int]) -> str:
     """Chapters by number, in words: "chapters 4, 5 and 8"; the capstone has no number for readers."""
     numbers = [str(chapter) for chapter in sorted(chapters) if chapter < 90]
-    words = f"{'chapter' if len(numbers) == 1 else 'chapters'} {_listed(numbers)}" if numbers else ""
+    in_words = " and ".join(filter(None, (", ".join(numbers[:-1]), *numbers[-1:])))
+    words = f"{'chapter' if len(numbers) == 1 else 'chapters'} {in_words}" if numbers else ""
     return " and ".join(filter(None, (words, "the capstone" if any(chapter >= 90 for chapter in chapters) else "")))
-
-
-def _listed(words: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

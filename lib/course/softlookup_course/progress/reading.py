@@ -149,7 +149,7 @@ def read_chapter(
         for task in catalogue.tasks(chapter)
     )
     written = {
-        name: _says_something(str(cell.source))
+        name: bool(cell.source.strip()) and BLANK_WORDS not in cell.source
         for cell in notebook.cells
         if cell.cell_type == "markdown" and is_graded(cell) and is_solution(cell)
         for name in [grade_id(cell)]
@@ -168,10 +168,6 @@ def notebook_of(folder: Path, chapter: int) -> Path | None:
 
 def _begun(notebook: NotebookNode) -> bool:
     return any(is_solution(cell) and cell.cell_type == "code" and BLANK not in cell.source for cell in notebook.cells)
-
-
-def _says_something(text: str) -> bool:
-    return bool(text.strip()) and BLANK_WORDS not in text
 
 
 def _state(task: Task, cells: Sequence[NotebookNode], help_steps: int, known: TaskKept, saved: datetime) -> TaskState:

@@ -71,12 +71,7 @@ class Question:
 
 
 def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mapping[str, Any] | None = None) -> Question:
-    """A question about one input to a task ("04.scale"); its text is complete in itself.
-
-    ``given`` are the task's arguments; lists of numbers are taken as arrays of floats. ``show`` has small matrices or
-    rows to show beneath the question, by name. If no known mistake gives an answer other than the right one, nothing
-    can be named, and it is a ValueError.
-    """
+    """A question about one input to a task ("04.scale"); its text is complete in itself."""
     task = STANDARD.task(task_id)
     numbers = task.frame in ("torch", "numpy")
     args = tuple(np.asarray(a, dtype=float) if numbers and isinstance(a, list) else a for a in given)

@@ -39,10 +39,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Guess:
-    """A number to guess before it is computed: within a factor of two is good.
-
-    An answer is the binary logarithm of the number, so that a distance of one is a factor of two.
-    """
+    """A number to guess before it is computed: within a factor of two is good."""
 
     of: tuple[int, ...] = (0,)  # which of the task's results; the sum of several
     unit: str = ""  # what stands behind the field
@@ -52,10 +49,7 @@ class Guess:
     alike = 0.14
 
     def answer(self, results: tuple[np.ndarray, ...]) -> Answer:
-        """The logarithm of the number, as a list of one.
-
-        A number that is not above zero is a ValueError: no factor can be right about it.
-        """
+        """The logarithm of the number, as a list of one."""
         value = sum(float(np.asarray(results[index])) for index in self.of) / self.scale
         if not value > 0:
             raise ValueError(f"a factor of two needs a number above zero, got {value:g}")

@@ -13,6 +13,8 @@ from nbformat import NotebookNode
 from softlookup_grader.course.notebooks import grade_id, is_solution
 from softlookup_judge.data.task import Task
 
+_MARKS = ("### BEGIN SOLUTION", "### END SOLUTION")
+
 
 @dataclass(frozen=True)
 class HandIn:
@@ -33,14 +35,10 @@ class HandIn:
 def answers(source: NotebookNode) -> dict[str, str]:
     """The published answers, by grade_id, without the marks that say where a solution begins and ends."""
     return {
-        grade_id(cell): "\n".join(line for line in cell.source.splitlines() if not _is_mark(line))
+        grade_id(cell): "\n".join(line for line in cell.source.splitlines() if line.strip() not in _MARKS)
         for cell in source.cells
         if is_solution(cell)
     }
-
-
-def _is_mark(line: str) -> bool:
-    return line.strip() in ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
 def filled(release: NotebookNode, texts: Mapping[str, str]) -> NotebookNode:
@@ -75,10 +73,7 @@ class _OtherWords(ast.NodeTransformer):
         if node.value is None:
             return node
         value = self.visit(node.value)
-        return [
-            ast.Assign([ast.Name(self.result, ast.Store())], value),
-            ast.Return(ast.Name(self.result, ast.Load())),
-        ]
+        return [ast.Assign([ast.Name(self.result, ast.Store())], value), ast.Return(ast.Name(self.result, ast.Load()))]
 
 
 def rewritten(text: str) -> str:

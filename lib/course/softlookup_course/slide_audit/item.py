@@ -23,10 +23,7 @@ LECTURES = ("000", "001", "002", "003", "004")
 
 @dataclass(frozen=True)
 class Found:
-    """What recomputing came to: a sentence, whether the slide agrees (None: cannot be said), and both tables.
-
-    ``off`` marks wrong cells; ``largest`` is the largest difference, in units of the last printed place.
-    """
+    """What recomputing came to: a sentence, whether the slide agrees (None: cannot be said), and both tables."""
 
     truth: str
     agrees: bool | None

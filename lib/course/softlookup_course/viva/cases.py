@@ -152,7 +152,7 @@ _SMALL: dict[str, Callable[[Rng], list[Arguments]]] = {
     "08.labels": lambda rng: [([rng.integers(11, 20, size=n).tolist() for n in (2, 1)], 1, 2, 0)],
     "09.shift": lambda rng: [(np.concatenate([rng.integers(1, 10, (2, 3)), [[0], [4]]], axis=1), 0)],
     "09.accumulate": lambda rng: [
-        (np.array([10.0, 10.0]), 2 * _different_rows(rng, 3, 2, high=6), np.array([2.0, 2.0, 1.0]), 2, 1.0),
+        (np.array([10.0, 10.0]), 2 * _different_rows(rng, 3, 2, high=6), np.array([2.0, 2.0, 1.0]), 2, 1.0)
     ],
     "09.dropout": lambda rng: [(_different_rows(rng, 2, 2, high=9), rng.permutation(_DRAWS).reshape(2, 2), 0.5, True)],
     "10.next": lambda rng: [(rng.permutation(12).reshape(2, 2, 3).astype("float32"), rng.permutation([1, 2]))],

@@ -14,6 +14,7 @@ from softlookup_course.viva.questions import EDIT, LETTERS, VivaQuestion
 from softlookup_course.viva.vivas import Viva
 from softlookup_grader.judging.cleaning import POLICY
 from softlookup_judge.checking.catalogue import get_task
+from softlookup_judge.data.panel import rich
 
 STYLE = Path(__file__).with_name("pages.css").read_text(encoding="utf-8")
 
@@ -95,8 +96,8 @@ def _section(index: int, question: VivaQuestion, correct: int | None = None, mor
     )
     options_class = "options lines" if question.question_type == EDIT else "options"
     return (
-        f"<section><h2>{index}. {escape(title)}</h2><p>{_rich(question.before)}</p>{_code(question.code)}"
-        f'{"".join(rows)}<p><b>{_rich(question.after)}</b></p><ol class="{options_class}">'
+        f"<section><h2>{index}. {escape(title)}</h2><p>{rich(question.before)}</p>{_code(question.code)}"
+        f'{"".join(rows)}<p><b>{rich(question.after)}</b></p><ol class="{options_class}">'
         f"{''.join(options)}</ol>{more}</section>"
     )
 
@@ -108,12 +109,6 @@ def _code(text: str) -> str:
         tag = {"-": "del", "+": "ins"}.get(row[3:4], "")
         rows.append(f"<{tag}>{escape(row)}</{tag}>" if tag else escape(row))
     return '<pre class="code">{}</pre>'.format("\n".join(rows))
-
-
-def _rich(text: str) -> str:
-    """Text with names of code between backticks."""
-    parts = escape(text).split("`")
-    return "".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts))
 
 
 def powers(questions: Sequence[VivaQuestion]) -> str:

@@ -22,10 +22,7 @@ Pair = tuple[Arrays, Mutant | None]
 
 @dataclass(frozen=True)
 class VivaQuestion:
-    """One question with four options, each what some program gave; ``key`` is the index of the right one.
-
-    ``travels`` counts operations between the line and the result; ``about`` keeps two questions off one edit.
-    """
+    """One question with four options, each what some program gave; ``key`` is the index of the right one."""
 
     question_type: str
     task: str

@@ -44,10 +44,7 @@ class VivaExaminer(AssignmentSandbox):
     def trials(
         self, student: str, submission: bytes, most: int, say: Callable[[str], None] = lambda sentence: None
     ) -> list[Trial]:
-        """Run one submission in two processes: at most so many tasks that it has right and that can be asked about.
-
-        Nothing that a student handed in makes it raise; ``say`` gets a sentence on each task that is left out.
-        """
+        """Run one submission in two processes: at most so many tasks that it has right and that can be asked about."""
         settings, begun_s = self.assignment.settings, time.monotonic()
         release, checks, submission, _ = self.unpacked(submission)
         try:

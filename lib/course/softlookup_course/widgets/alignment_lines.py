@@ -75,10 +75,7 @@ def still_picture(translation: Mapping[str, Any]) -> str:
 
 
 class AlignmentLines(InteractiveFigure):
-    """Watch a translation being written, each of its tokens with lines to those that the decoder attends to.
-
-    The weights of a layer and head, both counted from 1, are drawn at first. Languages come with their codes.
-    """
+    """Watch a translation being written, each of its tokens with lines to those that the decoder attends to."""
 
     translation = traitlets.Dict(help="tokens, weights and lines of one head").tag(sync=True)
 

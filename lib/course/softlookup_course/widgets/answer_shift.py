@@ -62,7 +62,7 @@ class AnswerShift(InteractiveFigure):
     texts = traitlets.List(traitlets.Unicode(), help="the answers").tag(sync=True)
     reference = traitlets.List(traitlets.Float(), help="probabilities before").tag(sync=True)
     rewards = traitlets.List(traitlets.List(traitlets.Float()), help="true and flawed, for each answer").tag(sync=True)
-    reward_names = traitlets.List(traitlets.Unicode(), help="what each reward counts").tag(sync=True)
+    reward_names = traitlets.List(traitlets.Unicode(), list(REWARDS), help="what each reward counts").tag(sync=True)
     paths = traitlets.List(traitlets.Dict(), help="states by beta or by step, for both rewards").tag(sync=True)
 
     def __init__(self) -> None:
@@ -84,7 +84,6 @@ class AnswerShift(InteractiveFigure):
             texts=texts,
             reference=reference.tolist(),
             rewards=[rewards.tolist() for rewards in both],
-            reward_names=list(REWARDS),
             paths=paths,
             fallback=static_table(texts, reference, paths),
         )

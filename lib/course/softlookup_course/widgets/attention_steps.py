@@ -57,11 +57,7 @@ def _origin(w: Array | None) -> list[list[float]] | str | None:
 
 
 def compute(example: Example) -> dict[str, Any]:
-    """Compute every number that the figure shows for one example, by name, as a record for JSON.
-
-    w has for q, k and v a projection's numbers, "identity" or None; shift, exps and sums are what each row's softmax
-    adds up.
-    """
+    """Compute every number that the figure shows for one example, by name, as a record for JSON."""
     q, k, v, mask = example.arrays()
     root = float(np.sqrt(q.shape[1]))
     scores = q @ k.T
@@ -73,17 +69,12 @@ def compute(example: Example) -> dict[str, Any]:
     return {
         "title": example.title,
         "tokens": [str(token) for token in example.tokens],
-        "q": q.tolist(),
-        "k": k.tolist(),
-        "v": v.tolist(),
+        **{"q": q.tolist(), "k": k.tolist(), "v": v.tolist()},
         "mask": None if mask is None else mask.tolist(),
         "x": None if example.x is None else np.asarray(example.x, dtype=np.float64).tolist(),
         "w": {name: _origin(w) for name, w in example.matrices().items()},
         "root": root,
-        "scores": scores.tolist(),
-        "scaled": scaled.tolist(),
-        "shift": shift.tolist(),
-        "exps": exps.tolist(),
+        **{"scores": scores.tolist(), "scaled": scaled.tolist(), "shift": shift.tolist(), "exps": exps.tolist()},
         "sums": exps.sum(axis=1).tolist(),
         "weights": reference.attention_weights(q, k, mask).tolist(),
         "output": reference.scaled_dot_product_attention(q, k, v, mask).tolist(),

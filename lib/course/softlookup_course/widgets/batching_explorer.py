@@ -20,15 +20,7 @@ def sizes_record(name: str) -> dict[str, Any]:
     if name not in rl.MODELS:
         raise ValueError(f"there is no model {name!r}; there are {', '.join(rl.MODELS)}")
     model = rl.MODELS[name]
-    letters = {
-        "D": model.D,
-        "N": model.N,
-        "K": model.kv_heads,
-        "H": model.head_width,
-        "F": model.F,
-        "V": model.V,
-        "L": model.L,
-    }
+    letters = {letter: getattr(model, letter) for letter in "DNFVL"} | {"K": model.kv_heads, "H": model.head_width}
     counts = {"parameters": sum(rl.parameters(model).values()), "product_weights": rl.product_weights(model)}
     return {"name": name, **letters, "matrices": 3 if model.gated else 2, **counts}
 
@@ -45,11 +37,7 @@ def machine_record(name: str) -> dict[str, Any]:
 
 
 def describe(model: str, machine: str, stage: str, batch: int, length: int) -> dict[str, Any]:
-    """Compute what the figure shows of B sequences of so many tokens, READING or WRITING.
-
-    For "dense" (products with weights of one layer) and "attention": flops, bytes, intensity, rate; for the whole step:
-    weight_bytes, cache_bytes, flops, seconds (least), tokens_per_s (most), fits.
-    """
+    """Compute what the figure shows of B sequences of so many tokens, READING or WRITING."""
     sizes, roof = rl.MODELS[model], rl.hardware(machine)
     tokens, cached = (length, 0) if stage == READING else (1, length - 1)
     steps = [operation for operation in rl.layer(sizes, batch, tokens, cached=cached) if operation.product_flops]
@@ -96,15 +84,13 @@ class BatchingExplorer(InteractiveFigure):
 
     models = traitlets.List(traitlets.Dict(), help="models: sizes and counts").tag(sync=True)
     machines = traitlets.List(traitlets.Dict(), help="machines: peak, bandwidth, memory").tag(sync=True)
-    batches = traitlets.List(traitlets.Int(), help="batches to choose from").tag(sync=True)
-    lengths = traitlets.List(traitlets.Int(), help="lengths to choose from").tag(sync=True)
+    batches = traitlets.List(traitlets.Int(), list(BATCHES), help="batches to choose from").tag(sync=True)
+    lengths = traitlets.List(traitlets.Int(), list(LENGTHS), help="lengths to choose from").tag(sync=True)
 
     def __init__(self, models: Sequence[str], machines: Sequence[str]) -> None:
         records = [sizes_record(name) for name in models]
         super().__init__(
             models=records,
             machines=[machine_record(name) for name in machines],
-            batches=list(BATCHES),
-            lengths=list(LENGTHS),
             fallback=static_table(models[0], machines[0], 1000),
         )

@@ -20,11 +20,7 @@ NextLogProbabilities = Callable[[list[list[int]]], np.ndarray]
 
 
 def grow(next_log_p: NextLogProbabilities, end_id: int, beams: int, limit: int) -> list[list[dict[str, Any]]]:
-    """Search for texts of ``limit`` tokens at most, and keep at each step its candidates, likeliest first.
-
-    A candidate has ids (the text), parent (its index in the step before), total (log-probability), kept (``beams`` of
-    them) and ended (by ``end_id``). The search does not stop early, so that texts can be ranked by any penalty.
-    """
+    """Search for texts of ``limit`` tokens at most, and keep at each step its candidates, likeliest first."""
     texts: list[tuple[int, list[int], float]] = [(0, [], 0.0)]
     steps: list[list[dict[str, Any]]] = []
     for length in range(1, limit + 1):
@@ -100,17 +96,11 @@ class BeamTree(InteractiveFigure):
     searches = traitlets.List(traitlets.Dict(), help="for each width: beams, steps, stops").tag(sync=True)
     limit = traitlets.Int(help="the most tokens").tag(sync=True)
     names = traitlets.Dict(help="names of the tokens that occur, by id").tag(sync=True)
-    alphas = traitlets.List(traitlets.Float(), help="exponents of the penalty").tag(sync=True)
+    alphas = traitlets.List(traitlets.Float(), list(ALPHAS), help="exponents of the penalty").tag(sync=True)
     chosen = traitlets.Int(1, help="which width is shown").tag(sync=True)
 
     def __init__(
-        self,
-        title: str,
-        next_log_p: NextLogProbabilities,
-        end_id: int,
-        *,
-        limit: int,
-        name: Callable[[int], str],
+        self, title: str, next_log_p: NextLogProbabilities, end_id: int, *, limit: int, name: Callable[[int], str]
     ) -> None:
         searches: list[dict[str, Any]] = []
         for beams in WIDTHS:
@@ -124,7 +114,5 @@ class BeamTree(InteractiveFigure):
             searches=searches,
             limit=limit,
             names={str(i): token_name for i, token_name in names.items()},
-            alphas=list(ALPHAS),
-            chosen=1,
             fallback=static_table(title, searches[1]["steps"], names),
         )

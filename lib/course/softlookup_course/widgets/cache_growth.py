@@ -14,16 +14,16 @@ KV_HEADS = (1, 2, 4, 8)
 N_HEADS = 8
 HEAD_WIDTHS = (4, 64, 128)
 BYTES_EACH = {2: "half precision", 4: "float32"}
+OPTIONS: dict[str, Any] = {
+    **{"layers": list(LAYERS), "kv_heads": list(KV_HEADS), "heads": N_HEADS, "widths": list(HEAD_WIDTHS)},
+    "bytes": [[each, name] for each, name in BYTES_EACH.items()],
+}
 
 
 def describe(
     n_tokens: int, prompt: int, step: int, *, cached: bool, n_layers: int, n_kv_heads: int, head_width: int, each: int
 ) -> dict[str, int]:
-    """Compute what the figure shows at one pass, from 1, of a text of ``n_tokens``, its prompt among them.
-
-    length, through and through_total (tokens that run through the model in this pass, and so far), kept (tokens
-    cached), bytes (of these, ``each`` a number), scores and scores_total (of one head of one layer).
-    """
+    """Compute what the figure shows at one pass, from 1, of a text of ``n_tokens``, its prompt among them."""
     lengths = [prompt + i for i in range(step)]  # what each pass has seen when it ends
     length = lengths[-1]
     fed = [prompt] + [1] * (step - 1) if cached else lengths
@@ -61,19 +61,8 @@ class CacheGrowth(InteractiveFigure):
 
     tokens = traitlets.List(traitlets.Unicode(), help="the text").tag(sync=True)
     prompt = traitlets.Int(help="tokens of the prompt").tag(sync=True)
-    options = traitlets.Dict(help="sizes to choose from").tag(sync=True)
+    options = traitlets.Dict(default_value=OPTIONS, help="sizes to choose from").tag(sync=True)
 
     def __init__(self, tokens: Sequence[str], prompt: int) -> None:
-        options: dict[str, Any] = {
-            "layers": list(LAYERS),
-            "kv_heads": list(KV_HEADS),
-            "heads": N_HEADS,
-            "widths": list(HEAD_WIDTHS),
-            "bytes": [[each, name] for each, name in BYTES_EACH.items()],
-        }
-        super().__init__(
-            tokens=[str(token) for token in tokens],
-            prompt=prompt,
-            options=options,
-            fallback=static_table(tokens, prompt),
-        )
+        words = [str(token) for token in tokens]
+        super().__init__(tokens=words, prompt=prompt, fallback=static_table(tokens, prompt))

@@ -41,11 +41,7 @@ def summarize(config: Config) -> dict[str, Any]:
 
 
 def describe(config: Config, length: int, each: int) -> dict[str, int]:
-    """Compute what the figure shows of a config.json, for a text of so many tokens.
-
-    total and active (parameters), cache (bytes, ``each`` a number), plain (bytes of full heads without windows),
-    weights and mixing (operations for a token).
-    """
+    """Compute what the figure shows of a config.json, for a text of so many tokens."""
     counts, summary = sizes(config), summarize(config)
     weights, mixing = token_operations(config, length)
     return {
@@ -74,14 +70,13 @@ class ConfigReader(InteractiveFigure):
 
     models = traitlets.Dict(help="what the script needs of each model").tag(sync=True)
     first = traitlets.Unicode(help="the model shown first").tag(sync=True)
-    lengths = traitlets.List(traitlets.Int(), help="lengths to choose from").tag(sync=True)
+    lengths = traitlets.List(traitlets.Int(), list(LENGTHS), help="lengths to choose from").tag(sync=True)
     numbers = traitlets.List(traitlets.List(), help="bytes of a number, with a name").tag(sync=True)
 
     def __init__(self, configs: Mapping[str, Config], first: str) -> None:
         super().__init__(
             models={name: summarize(config) for name, config in configs.items()},
             first=first,
-            lengths=list(LENGTHS),
             numbers=[[each, name] for each, name in BYTES_EACH.items()],
             fallback=static_table(configs),
         )

@@ -72,17 +72,14 @@ def static_table(model: str, machine: str) -> str:
 
 
 class CooksAndVan(InteractiveFigure):
-    """Change how many tokens a step has, and see which steps of a layer wait for memory.
-
-    Models are of ``roofline.MODELS``, with a gate, SiLU and no biases; machines of ``roofline.known_hardware()``.
-    """
+    """Change how many tokens a step has, and see which steps of a layer wait for memory."""
 
     counts = traitlets.Dict(help="for each model and number of tokens: operations and bytes by step").tag(sync=True)
     machines = traitlets.List(traitlets.Dict(), help="machines: peak, bandwidth").tag(sync=True)
-    tokens = traitlets.List(traitlets.Int(), help="tokens of a step to choose from").tag(sync=True)
+    tokens = traitlets.List(traitlets.Int(), list(TOKENS), help="tokens of a step to choose from").tag(sync=True)
     models = traitlets.List(traitlets.Unicode(), help="models, in their order").tag(sync=True)
     steps = traitlets.List(traitlets.List(), help="steps in their order: name, title and formulas").tag(sync=True)
-    context = traitlets.Int(help="tokens of the text").tag(sync=True)
+    context = traitlets.Int(CONTEXT, help="tokens of the text").tag(sync=True)
 
     def __init__(self, models: Sequence[str], machines: Sequence[str]) -> None:
         counts: dict[str, Any] = {name: [counted(name, tokens) for tokens in TOKENS] for name in models}
@@ -90,8 +87,6 @@ class CooksAndVan(InteractiveFigure):
             counts=counts,
             models=list(models),
             machines=[machine_record(name) for name in machines],
-            tokens=list(TOKENS),
             steps=[[name, *words] for name, words in STEPS.items()],
-            context=CONTEXT,
             fallback=static_table(models[0], machines[0]),
         )

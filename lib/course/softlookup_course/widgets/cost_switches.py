@@ -60,11 +60,7 @@ def cached_by_layer(n_layers: int, length: int, changes: Collection[str]) -> lis
 
 
 def describe(config: Config, changes: Collection[str], length: int) -> dict[str, int]:
-    """Compute what the figure shows of a config of type llama with ``changes`` of ``CHANGES``.
-
-    stored, cache, met (bytes of weights, of the cache, of the weights that a token meets), weights, mixing
-    (operations).
-    """
+    """Compute what the figure shows of a config of type llama with ``changes`` of ``CHANGES``."""
     return priced(changed_sizes(config, changes), config["num_hidden_layers"], changes, length)
 
 
@@ -108,7 +104,7 @@ class CostSwitches(InteractiveFigure):
     card = traitlets.Dict(help="name, bytes of memory, bytes and operations a second").tag(sync=True)
     records = traitlets.Dict(help="what the script needs, by the changes of weights").tag(sync=True)
     changes = traitlets.List(traitlets.List(), help="changes, with the words on their buttons").tag(sync=True)
-    lengths = traitlets.List(traitlets.Int(), help="lengths to choose from").tag(sync=True)
+    lengths = traitlets.List(traitlets.Int(), list(LENGTHS), help="lengths to choose from").tag(sync=True)
     fixed = traitlets.Dict(help="layers, window, which layers have none, bits with scales").tag(sync=True)
     most = traitlets.Dict(help="the largest bytes and operations of all choices").tag(sync=True)
 
@@ -131,13 +127,7 @@ class CostSwitches(InteractiveFigure):
             },
             records=records,
             changes=[[name, words] for name, words in CHANGES.items()],
-            lengths=list(LENGTHS),
-            fixed={
-                "layers": config["num_hidden_layers"],
-                "window": WINDOW,
-                "every": GLOBAL_EVERY,
-                "bits": SCALED_BITS,
-            },
+            fixed={"layers": config["num_hidden_layers"], "window": WINDOW, "every": GLOBAL_EVERY, "bits": SCALED_BITS},
             most={
                 "memory": max(now["stored"] + now["cache"] for now in every),
                 "flops": max(now["weights"] + now["mixing"] for now in every),

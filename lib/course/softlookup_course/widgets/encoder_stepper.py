@@ -70,23 +70,11 @@ class LayerExample:
 
 
 def compute(example: LayerExample, order: str) -> dict[str, Any]:
-    """Compute every tensor of the layer, box by box from the foot to the top, as a record for JSON.
-
-    A box says whether it stands on the ``road`` past the sublayers. A table's ``from`` says how a cell can be worked
-    out from other tables: a word and their ids, or None.
-    """
+    """Compute every tensor of the layer, box by box from the foot to the top, as a record for JSON."""
     w = example.arrays()
     pre = order == "pre"
-    boxes = [
-        _box(
-            "x",
-            "x",
-            True,
-            "The input of the layer: one vector, a row of this matrix, for each token.",
-            "T × D",
-            [_rows(example, "x", "x", w["x"])],
-        )
-    ]
+    does = "The input of the layer: one vector, a row of this matrix, for each token."
+    boxes = [_box("x", "x", does, "T × D", [_rows(example, "x", "x", w["x"])], road=True)]
     state, name = w["x"], "x"
     for norm_index, (part, heading) in enumerate((("attention", "attention"), ("hidden", "feed-forward")), start=1):
         inside, inside_name = state, name
@@ -98,15 +86,10 @@ def compute(example: LayerExample, order: str) -> dict[str, Any]:
         boxes += sublayer
         added = np.array(sublayer[-1]["tables"][-1]["numbers"])
         summed = state + added
-        table = _rows(
-            example,
-            f"s{norm_index}",
-            f"sum {norm_index}",
-            summed,
-            made_from=["sum", name, sublayer[-1]["tables"][-1]["id"]],
-        )
+        made_from = ["sum", name, sublayer[-1]["tables"][-1]["id"]]
+        table = _rows(example, f"s{norm_index}", f"sum {norm_index}", summed, made_from=made_from)
         does = f"The residual stream and the output of {heading} are added, entry by entry."
-        boxes.append(_box(f"s{norm_index}", "+", True, does, "T × D", [table]))
+        boxes.append(_box(f"s{norm_index}", "+", does, "T × D", [table], road=True))
         state, name = summed, f"s{norm_index}"
         if not pre:
             norm = _norm(example, w, state, name, norm_index, road=True)
@@ -114,27 +97,23 @@ def compute(example: LayerExample, order: str) -> dict[str, Any]:
             state, name = np.array(norm["tables"][-1]["numbers"]), f"n{norm_index}"
     last = _rows(example, "y", "y", state, made_from=["same", name])
     does = "The output of the layer, which the next layer reads. Its shape is that of the input."
-    boxes.append(_box("y", "y", True, does, "T × D", [last]))
+    boxes.append(_box("y", "y", does, "T × D", [last], road=True))
     return {"title": example.title, "order": order, "tokens": [str(token) for token in example.tokens], "boxes": boxes}
 
 
-def _box(id_: str, name: str, road: bool, does: str, letters: str, tables: list[dict[str, Any]]) -> dict[str, Any]:
+def _box(
+    id_: str, name: str, does: str, letters: str, tables: list[dict[str, Any]], *, road: bool = False
+) -> dict[str, Any]:
+    """Describe a box of the diagram; ``road`` if it stands on the path past the sublayers."""
     return {"id": id_, "name": name, "road": road, "does": does, "letters": letters, "tables": tables}
 
 
 def _rows(
     example: LayerExample, id_: str, caption: str, numbers: Array, *, letters: str = "T × D", made_from: Any = None
 ) -> dict[str, Any]:
-    columns = [str(column + 1) for column in range(numbers.shape[-1])]
-    return {
-        "id": id_,
-        "caption": caption,
-        "letters": letters,
-        "rows": [str(token) for token in example.tokens],
-        "columns": columns,
-        "numbers": numbers.tolist(),
-        "from": made_from,
-    }
+    rows, columns = [str(token) for token in example.tokens], [str(at + 1) for at in range(numbers.shape[-1])]
+    names = {"id": id_, "caption": caption, "letters": letters, "rows": rows, "columns": columns}
+    return names | {"numbers": numbers.tolist(), "from": made_from}
 
 
 def _norm(
@@ -149,7 +128,7 @@ def _norm(
     ids = ["norm", x_name, f"m{norm_index}", f"g{norm_index}"]
     tables = [means, learned, _rows(example, f"n{norm_index}", f"norm {norm_index}", y, made_from=ids)]
     does = "For each row, subtract its mean and divide by its standard deviation; then apply gain and shift."
-    return _box(f"n{norm_index}", f"norm {norm_index}", road, does, "T × D", tables)
+    return _box(f"n{norm_index}", f"norm {norm_index}", does, "T × D", tables, road=road)
 
 
 def _attention(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[dict[str, Any]]:
@@ -168,39 +147,16 @@ def _attention(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[
     weights = [_rows(example, f"a{i}", f"weights, head {i}", a[i], letters="T × S") for i in heads]
     for table in weights:
         table["columns"] = [str(token) for token in example.tokens]
+    merged = _rows(example, "z", "heads side by side", z, letters="T × N·H")
+    projects = "Three projections, split into heads: the query, key and value of each token."
+    weighs = "The softmax of the scaled scores: each row shows which tokens its token attends to. Padding gets 0."
+    merges = "Each head takes the weighted sum of its values; the results are put side by side."
+    mixes = "The output matrix mixes the heads: this is what attention adds to the residual stream."
     return [
-        _box(
-            "qkv",
-            "q, k, v",
-            False,
-            "Three projections, split into heads: the query, key and value of each token.",
-            "N × T × H",
-            projected,
-        ),
-        _box(
-            "a",
-            "weights",
-            False,
-            "The softmax of the scaled scores: each row shows which tokens its token attends to. Padding gets 0.",
-            "N × T × S",
-            weights,
-        ),
-        _box(
-            "z",
-            "heads merged",
-            False,
-            "Each head takes the weighted sum of its values; the results are put side by side.",
-            "T × N·H",
-            [_rows(example, "z", "heads side by side", z, letters="T × N·H")],
-        ),
-        _box(
-            "o",
-            "Wₒ",
-            False,
-            "The output matrix mixes the heads: this is what attention adds to the residual stream.",
-            "T × D",
-            [_rows(example, "o", "what attention adds", blended)],
-        ),
+        _box("qkv", "q, k, v", projects, "N × T × H", projected),
+        _box("a", "weights", weighs, "N × T × S", weights),
+        _box("z", "heads merged", merges, "T × N·H", [merged]),
+        _box("o", "Wₒ", mixes, "T × D", [_rows(example, "o", "what attention adds", blended)]),
     ]
 
 
@@ -210,23 +166,11 @@ def _hidden(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[dic
     added = reference.feed_forward(x, w["w_1"], w["w_2"], w["b_1"], w["b_2"])
     wide = _rows(example, "u", "x W₁ + b₁", before, letters="T × F")
     bent = _rows(example, "h", "after ReLU", hidden, letters="T × F", made_from=["relu", "u"])
+    widens = "The hidden activations of the MLP: wider than D, and 0 where negative. Each token by itself."
+    narrows = "Back to width D: this is what the feed-forward network (MLP) adds to the residual stream."
     return [
-        _box(
-            "h",
-            "W₁, ReLU",
-            False,
-            "The hidden activations of the MLP: wider than D, and 0 where negative. Each token by itself.",
-            "T × F",
-            [wide, bent],
-        ),
-        _box(
-            "f",
-            "W₂",
-            False,
-            "Back to width D: this is what the feed-forward network (MLP) adds to the residual stream.",
-            "T × D",
-            [_rows(example, "f", "what it adds", added)],
-        ),
+        _box("h", "W₁, ReLU", widens, "T × F", [wide, bent]),
+        _box("f", "W₂", narrows, "T × D", [_rows(example, "f", "what it adds", added)]),
     ]
 
 
@@ -245,9 +189,7 @@ class EncoderStepper(InteractiveFigure):
     Source: Vaswani et al. 2017, section 3.1.
     """
 
-    records = traitlets.List(
-        traitlets.List(traitlets.Dict()), help="what `compute` returned, by example and order"
-    ).tag(sync=True)
+    records = traitlets.List(traitlets.List(), help="what `compute` returned, by example and order").tag(sync=True)
     chosen = traitlets.Int(0, help="index of the example shown").tag(sync=True)
     order = traitlets.Int(0, min=0, max=1, help="index into ORDERS").tag(sync=True)
     box = traitlets.Int(0, min=0, help="index of the box shown").tag(sync=True)

@@ -27,19 +27,13 @@ class Sizes:
 
 
 def describe(sizes: Sizes, bytes_per_number: int = 4) -> dict[str, Any]:
-    """Compute what the figure shows at one setting; a multiply-add is two operations.
-
-    shapes by name, parameters by matrix, flops by result, score_bytes, and cache_bytes of one layer.
-    """
+    """Compute what the figure shows at one setting; a multiply-add is two operations."""
     wide, narrow = sizes.N * sizes.H, sizes.K * sizes.H
     shapes = {
         "x": [sizes.B, sizes.T, sizes.D],
-        "w_q": [sizes.D, wide],
-        "w_k": [sizes.D, narrow],
-        "w_v": [sizes.D, narrow],
+        **{"w_q": [sizes.D, wide], "w_k": [sizes.D, narrow], "w_v": [sizes.D, narrow]},
         "q": [sizes.B, sizes.N, sizes.T, sizes.H],
-        "k": [sizes.B, sizes.K, sizes.T, sizes.H],
-        "v": [sizes.B, sizes.K, sizes.T, sizes.H],
+        **{name: [sizes.B, sizes.K, sizes.T, sizes.H] for name in "kv"},
         "a": [sizes.B, sizes.N, sizes.T, sizes.T],
         "z": [sizes.B, sizes.N, sizes.T, sizes.H],
         "merged": [sizes.B, sizes.T, wide],
@@ -50,10 +44,8 @@ def describe(sizes: Sizes, bytes_per_number: int = 4) -> dict[str, Any]:
     rows = sizes.B * sizes.T
     flops = {
         "q": 2 * rows * sizes.D * wide,
-        "k": 2 * rows * sizes.D * narrow,
-        "v": 2 * rows * sizes.D * narrow,
-        "a": 2 * rows * sizes.T * wide,
-        "z": 2 * rows * sizes.T * wide,
+        **dict.fromkeys("kv", 2 * rows * sizes.D * narrow),
+        **dict.fromkeys("az", 2 * rows * sizes.T * wide),
         "y": 2 * rows * wide * sizes.D,
     }
     return {
@@ -80,11 +72,9 @@ class HeadShapes(InteractiveFigure):
     """Change the sizes of a multi-head layer, and see what happens to its shapes and its cost."""
 
     presets = traitlets.List(traitlets.Dict(), help="settings to choose from: title, B, T, D, N, K, H").tag(sync=True)
-    largest = traitlets.Dict(help="the largest size of each letter").tag(sync=True)
+    largest = traitlets.Dict(default_value=LARGEST, help="the largest size of each letter").tag(sync=True)
     chosen = traitlets.Int(0, help="which preset was chosen last").tag(sync=True)
     bytes_per_number = traitlets.Int(4, help="bytes of a number in the scores and the cache").tag(sync=True)
 
     def __init__(self, presets: Sequence[Sizes]) -> None:
-        super().__init__(
-            presets=[asdict(preset) for preset in presets], largest=dict(LARGEST), fallback=static_table(presets[0])
-        )
+        super().__init__(presets=[asdict(preset) for preset in presets], fallback=static_table(presets[0]))

@@ -18,11 +18,6 @@ def without_comments(text: str) -> str:
     return re.sub(r"(?m)^ *(//.*|/\*((?!\*/)[\s\S])*\*/)\n", "", text)
 
 
-def _with_shared(path: Path) -> str:
-    """Put what all figures share before a figure's own script or stylesheet: a browser gets each figure as one text."""
-    return without_comments((HERE / f"shared{path.suffix}").read_text("utf-8") + path.read_text("utf-8"))
-
-
 def plain_table(head: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
     """Write a table as HTML, for readers whose browser runs no script; the first cell of a row names it."""
     top = "".join(f'<th scope="col">{escape(heading)}</th>' if heading else "<td></td>" for heading in head)
@@ -51,5 +46,7 @@ class InteractiveFigure(anywidget.AnyWidget):
         for name, suffix in (("_esm", ".js"), ("_css", ".css")):
             path = module_path.parent / f"{module_path.stem}{suffix}"
             if name not in cls.__dict__ and path.is_file():
-                setattr(cls, name, _with_shared(path))
+                # What all figures share stands before a figure's own: a browser gets each figure as one text.
+                text = (HERE / f"shared{suffix}").read_text("utf-8") + path.read_text("utf-8")
+                setattr(cls, name, without_comments(text))
         super().__init_subclass__(**more)

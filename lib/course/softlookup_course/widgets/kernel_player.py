@@ -78,7 +78,7 @@ class KernelPlayer(InteractiveFigure):
 
     kernels = traitlets.List(traitlets.Dict(), help="title, text, tile_name and launches of each").tag(sync=True)
     machine = traitlets.Dict(help="name, kind of number, peak, bandwidth and ridge").tag(sync=True)
-    starting_tile = traitlets.Int(help="the size of a tile that is shown first").tag(sync=True)
+    starting_tile = traitlets.Int(STARTING_TILE, help="the size of a tile that is shown first").tag(sync=True)
 
     def __init__(
         self,
@@ -91,21 +91,15 @@ class KernelPlayer(InteractiveFigure):
         for name, kernel in played.items():
             if not kernel.tiles:
                 raise ValueError(f"the kernel {name!r} has no size of a tile, wanted at least one")
-        kernel_facts = [
-            {
-                "name": name,
-                "title": kernel.title,
-                "text": text_of(kernel.kernel),
-                "tile_name": kernel.tile_name,
-                "launches": describe(kernel, machine, dtype),
-            }
+        kernel_facts: list[dict[str, Any]] = [
+            {"name": name, "title": kernel.title, "text": text_of(kernel.kernel), "tile_name": kernel.tile_name}
+            | {"launches": describe(kernel, machine, dtype)}
             for name, kernel in played.items()
         ]
         roof = {"peak": machine.peak_flops_per_s(dtype), "bandwidth": machine.bandwidth_bytes_per_s}
         super().__init__(
             kernels=kernel_facts,
             machine={"name": machine.name, "dtype": dtype, "ridge": ridge(machine, dtype), **roof},
-            starting_tile=STARTING_TILE,
             fallback=static_table(kernel_facts, escape(f"{machine.name} in {dtype}")),
         )
 

@@ -36,11 +36,7 @@ class Store:
     axes: tuple[str, str] = ("first number", "second number")  # what the two numbers of a key stand for
 
     def arrays(self) -> tuple[Array, Array]:
-        """Give keys and values as arrays, (S, 2) each, float64, and refuse what does not fit.
-
-        A ValueError if there are fewer than two pairs or more than ``MOST_PAIRS``, a shape does not fit, a number is
-        not finite, or there is no query.
-        """
+        """Give keys and values as arrays, (S, 2) each, float64, and refuse what does not fit."""
         names = len(self.keys)
         if not 2 <= names <= MOST_PAIRS or len(self.values) != names:
             raise ValueError(f"{names} keys and {len(self.values)} values; wanted 2 to {MOST_PAIRS} pairs")

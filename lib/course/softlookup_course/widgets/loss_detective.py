@@ -87,7 +87,7 @@ class LossDetective(InteractiveFigure):
 
     runs = traitlets.Dict(help="curves by fault: training, validation, true").tag(sync=True)
     suspects = traitlets.List(traitlets.Dict(), help="slug, title, would, because").tag(sync=True)
-    cases = traitlets.List(traitlets.Unicode(), help="the culprit of each case").tag(sync=True)
+    cases = traitlets.List(traitlets.Unicode(), list(CASES), help="the culprit of each case").tag(sync=True)
     every = traitlets.Int(10, help="steps between two points of a curve").tag(sync=True)
     even = traitlets.Float(help="log V, the loss of equal probabilities").tag(sync=True)
 
@@ -96,7 +96,6 @@ class LossDetective(InteractiveFigure):
         super().__init__(
             runs=runs,
             suspects=[{"slug": fault, **suspect} for fault, suspect in SUSPECTS.items()],
-            cases=list(CASES),
             every=int(measured["every"]),
             even=log(measured["vocabulary"]),
             fallback=static_table(runs),

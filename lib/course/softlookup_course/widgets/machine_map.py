@@ -47,10 +47,7 @@ def plain(token: str) -> str:
 
 
 def compute(translator: "Translator", sentence: str) -> dict[str, Any]:
-    """Run a sentence and its greedy translation through the machine, and keep what the map shows.
-
-    ``active``: hidden units above zero by layer and token. ``norms``: the vectors' lengths before and after each norm.
-    """
+    """Run a sentence and its greedy translation through the machine, and keep what the map shows."""
     import torch
 
     from softlookup.model import Trace
@@ -235,9 +232,5 @@ class MachineMap(InteractiveFigure):
         runs = [compute(translator, sentence) for sentence in sentences]
         records = [asdict(part) for part in PARTS]
         super().__init__(
-            parts=records,
-            sizes=sizes(translator),
-            runs=runs,
-            layer=sharpest_layer(runs),
-            fallback=static_list(records),
+            parts=records, sizes=sizes(translator), runs=runs, layer=sharpest_layer(runs), fallback=static_list(records)
         )

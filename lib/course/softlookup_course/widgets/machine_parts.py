@@ -2,9 +2,15 @@
 
 from dataclasses import dataclass
 
-HEAD = "04_one_head.html#one-head-attention"
-MASK = "04_one_head.html#one-head-mask"
-NORM = "07_encoder.html#encoder-norm"
+CHAPTERS = {
+    3: ("03_tokens_and_embeddings", "tokens and embeddings"),
+    4: ("04_one_head", "one head of self-attention"),
+    6: ("06_positions", "position"),
+    7: ("07_encoder", "the encoder"),
+    8: ("08_decoder_and_masks", "the decoder"),
+    10: ("10_inference", "inference"),
+}
+"""The pages of the chapters where parts are taught, and their titles in a few words."""
 
 
 @dataclass(frozen=True)
@@ -21,189 +27,73 @@ class Part:
     block: bool = False  # whether it stands inside the block that is repeated, layer after layer
 
 
-def _norm(part_id: str, side: str, does: str, *, block: bool = True) -> Part:
-    return Part(part_id, "Norm", side, does, 7, "the encoder", NORM, block)
+DOES = {
+    "source": "A tokenizer cuts the sentence into tokens and replaces each token by its number in the vocabulary.",
+    "embedding": "Each number selects a row of one learned table: the token becomes a vector.",
+    "positions": "A pattern of sines and cosines, different at each position, is added: without it the order of the "
+    "words would be lost.",
+    "attention-norm": "Layer normalisation brings a copy of each token's vector to a standard size before attention "
+    "reads it. The residual stream itself is not changed.",
+    "self-attention": "Each token compares its query with the keys of all tokens of the sentence, and takes a "
+    "weighted mean of their values.",
+    "feed-forward-norm": "The vector, with the result of attention added, is normalised again before the feed-forward "
+    "network reads it.",
+    "feed-forward": "A network with one wide hidden layer (an MLP) works on each token alone; hidden activations "
+    "below zero are set to zero.",
+    "residual": "Each sublayer adds its result to the vector that was there. This running sum, the residual stream, "
+    "leads from the embedding through all layers.",
+    "encoder-norm": "After the last layer the residual stream itself is normalised, once.",
+    "memory": "One vector for each token of the sentence, computed with all other tokens in view. The decoder attends "
+    "to these vectors.",
+    "target": "What has been written up to now, beginning with a start token. The next word is added here when it is "
+    "known, and the decoder runs again.",
+    "target-embedding": "The same embedding table and the same pattern of positions serve the French words too.",
+    "masked-norm": "As in the encoder, a normalised copy of the vector is read by the sublayer.",
+    "masked-attention": "Each written token attends to itself and to the tokens before it. A mask hides the tokens "
+    "after it, which are not written yet.",
+    "cross-norm": "A norm of its own stands before cross-attention.",
+    "cross-attention": "The queries come from the words written, the keys and values from the encoder's output: here "
+    "French words attend to English ones.",
+    "decoder-feed-forward-norm": "The third norm of the layer stands before the feed-forward network.",
+    "decoder-feed-forward": "As in the encoder: one wide hidden layer, for each token alone.",
+    "decoder-residual": "As in the encoder: all three sublayers add to the vector, and none replaces it.",
+    "decoder-norm": "After the last layer the residual stream is normalised, as at the end of the encoder.",
+    "scores": "The last vector is compared with every row of the embedding table: one score, a logit, for each token "
+    "of the vocabulary.",
+    "distribution": "Softmax turns the logits into probabilities. The likeliest token is written here; other ways to "
+    "choose are the subject of a later chapter.",
+}
+"""What each part does, in a sentence."""
+
+
+def _part(in_code: str, name: str, side: str, chapter: int, label: str = "", *, block: bool = False) -> Part:
+    """Make a part that is taught in a section of a chapter."""
+    page, topic = CHAPTERS[chapter]
+    return Part(in_code, name, side, DOES[in_code], chapter, topic, f"{page}.html#{label}" if label else "", block)
 
 
 PARTS: tuple[Part, ...] = (
-    Part(
-        "source",
-        "Sentence",
-        "encoder",
-        "A tokenizer cuts the sentence into tokens and replaces each token by its number in the vocabulary.",
-        3,
-        "tokens and embeddings",
-        "03_tokens_and_embeddings.html#tokens-words",
-    ),
-    Part(
-        "embedding",
-        "Embedding",
-        "encoder",
-        "Each number selects a row of one learned table: the token becomes a vector.",
-        3,
-        "tokens and embeddings",
-        "03_tokens_and_embeddings.html#tokens-one-hot",
-    ),
-    Part(
-        "positions",
-        "Positions",
-        "encoder",
-        "A pattern of sines and cosines, different at each position, is added: without it the order of the words "
-        "would be lost.",
-        6,
-        "position",
-        "06_positions.html#positions-sinusoids",
-    ),
-    _norm(
-        "attention-norm",
-        "encoder",
-        "Layer normalisation brings a copy of each token's vector to a standard size before attention reads it. The "
-        "residual stream itself is not changed.",
-    ),
-    Part(
-        "self-attention",
-        "Self-attention",
-        "encoder",
-        "Each token compares its query with the keys of all tokens of the sentence, and takes a weighted mean of their "
-        "values.",
-        4,
-        "one head of self-attention",
-        HEAD,
-        True,
-    ),
-    _norm(
-        "feed-forward-norm",
-        "encoder",
-        "The vector, with the result of attention added, is normalised again before the feed-forward network reads it.",
-    ),
-    Part(
-        "feed-forward",
-        "Feed-forward",
-        "encoder",
-        "A network with one wide hidden layer (an MLP) works on each token alone; hidden activations below zero are "
-        "set to zero.",
-        7,
-        "the encoder",
-        "07_encoder.html#encoder-feed-forward",
-        True,
-    ),
-    Part(
-        "residual",
-        "Residual stream",
-        "encoder",
-        "Each sublayer adds its result to the vector that was there. This running sum, the residual stream, leads from "
-        "the embedding through all layers.",
-        7,
-        "the encoder",
-        "07_encoder.html#encoder-residual",
-        True,
-    ),
-    _norm(
-        "encoder-norm",
-        "encoder",
-        "After the last layer the residual stream itself is normalised, once.",
-        block=False,
-    ),
-    Part(
-        "memory",
-        "Encoder output",
-        "encoder",
-        "One vector for each token of the sentence, computed with all other tokens in view. The decoder attends to "
-        "these vectors.",
-        7,
-        "the encoder",
-        "07_encoder.html#encoder-stack",
-    ),
-    Part(
-        "target",
-        "Words so far",
-        "decoder",
-        "What has been written up to now, beginning with a start token. The next word is added here when it is known, "
-        "and the decoder runs again.",
-        8,
-        "the decoder",
-        "08_decoder_and_masks.html#decoder-french",
-    ),
-    Part(
-        "target-embedding",
-        "Embedding, positions",
-        "decoder",
-        "The same embedding table and the same pattern of positions serve the French words too.",
-        3,
-        "tokens and embeddings",
-        "03_tokens_and_embeddings.html#tokens-tied",
-    ),
-    _norm("masked-norm", "decoder", "As in the encoder, a normalised copy of the vector is read by the sublayer."),
-    Part(
-        "masked-attention",
-        "Masked self-attention",
-        "decoder",
-        "Each written token attends to itself and to the tokens before it. A mask hides the tokens after it, which are "
-        "not written yet.",
-        4,
-        "one head of self-attention",
-        MASK,
-        True,
-    ),
-    _norm("cross-norm", "decoder", "A norm of its own stands before cross-attention."),
-    Part(
-        "cross-attention",
-        "Cross-attention",
-        "decoder",
-        "The queries come from the words written, the keys and values from the encoder's output: here French words "
-        "attend to English ones.",
-        8,
-        "the decoder",
-        "08_decoder_and_masks.html#decoder-cross",
-        True,
-    ),
-    _norm(
-        "decoder-feed-forward-norm", "decoder", "The third norm of the layer stands before the feed-forward network."
-    ),
-    Part(
-        "decoder-feed-forward",
-        "Feed-forward",
-        "decoder",
-        "As in the encoder: one wide hidden layer, for each token alone.",
-        7,
-        "the encoder",
-        "07_encoder.html#encoder-feed-forward",
-        True,
-    ),
-    Part(
-        "decoder-residual",
-        "Residual stream",
-        "decoder",
-        "As in the encoder: all three sublayers add to the vector, and none replaces it.",
-        7,
-        "the encoder",
-        "07_encoder.html#encoder-residual",
-        True,
-    ),
-    _norm(
-        "decoder-norm",
-        "decoder",
-        "After the last layer the residual stream is normalised, as at the end of the encoder.",
-        block=False,
-    ),
-    Part(
-        "scores",
-        "Logits",
-        "decoder",
-        "The last vector is compared with every row of the embedding table: one score, a logit, for each token of the "
-        "vocabulary.",
-        8,
-        "the decoder",
-        "08_decoder_and_masks.html#decoder-logits",
-    ),
-    Part(
-        "distribution",
-        "Next word",
-        "decoder",
-        "Softmax turns the logits into probabilities. The likeliest token is written here; other ways to choose are "
-        "the subject of a later chapter.",
-        10,
-        "inference",
-    ),
+    _part("source", "Sentence", "encoder", 3, "tokens-words"),
+    _part("embedding", "Embedding", "encoder", 3, "tokens-one-hot"),
+    _part("positions", "Positions", "encoder", 6, "positions-sinusoids"),
+    _part("attention-norm", "Norm", "encoder", 7, "encoder-norm", block=True),
+    _part("self-attention", "Self-attention", "encoder", 4, "one-head-attention", block=True),
+    _part("feed-forward-norm", "Norm", "encoder", 7, "encoder-norm", block=True),
+    _part("feed-forward", "Feed-forward", "encoder", 7, "encoder-feed-forward", block=True),
+    _part("residual", "Residual stream", "encoder", 7, "encoder-residual", block=True),
+    _part("encoder-norm", "Norm", "encoder", 7, "encoder-norm"),
+    _part("memory", "Encoder output", "encoder", 7, "encoder-stack"),
+    _part("target", "Words so far", "decoder", 8, "decoder-french"),
+    _part("target-embedding", "Embedding, positions", "decoder", 3, "tokens-tied"),
+    _part("masked-norm", "Norm", "decoder", 7, "encoder-norm", block=True),
+    _part("masked-attention", "Masked self-attention", "decoder", 4, "one-head-mask", block=True),
+    _part("cross-norm", "Norm", "decoder", 7, "encoder-norm", block=True),
+    _part("cross-attention", "Cross-attention", "decoder", 8, "decoder-cross", block=True),
+    _part("decoder-feed-forward-norm", "Norm", "decoder", 7, "encoder-norm", block=True),
+    _part("decoder-feed-forward", "Feed-forward", "decoder", 7, "encoder-feed-forward", block=True),
+    _part("decoder-residual", "Residual stream", "decoder", 7, "encoder-residual", block=True),
+    _part("decoder-norm", "Norm", "decoder", 7, "encoder-norm"),
+    _part("scores", "Logits", "decoder", 8, "decoder-logits"),
+    _part("distribution", "Next word", "decoder", 10),
 )
 """From the sentence to the next word."""

@@ -46,11 +46,7 @@ def preset(name: str, real: Sequence[bool], *, width: int = 3, prefix: int = 3) 
 
 
 def describe(sentence: Look, mask: np.ndarray) -> dict[str, Any]:
-    """Compute what the figure shows for one mask (T, T).
-
-    outputs (T, 2): the mean position that a token attends to, from 0, and its weight on padding; allowed, future
-    (pairs); blind (rows that see nothing).
-    """
+    """Compute what the figure shows for one mask (T, T)."""
     n = len(sentence.tokens)
     scores_TS = np.asarray(sentence.scores)
     # Scores as queries that meet an identity for keys; its root is multiplied back.

@@ -26,10 +26,7 @@ def describe_writing(model: str, batch: int, length: int, number_bytes: int = 2)
 def describe_learning(
     model: str, batch: int, length: int, recipe: str = "master", *, fused: bool = True, recompute: bool = False
 ) -> dict[str, int]:
-    """Count bytes in memory while one of ``roofline.MODELS`` learns from B sequences, by part.
-
-    ``fused`` attention keeps no scores; ``recompute`` runs layers again in the backward pass.
-    """
+    """Count bytes in memory while one of ``roofline.MODELS`` learns from B sequences, by part."""
     memory = rl.training_memory(rl.MODELS[model], batch, length, recipe=recipe, fused=fused, recompute=recompute)
     return dict.fromkeys(PARTS, 0) | memory
 
@@ -63,12 +60,10 @@ class MemoryExplorer(InteractiveFigure):
 
     models = traitlets.List(traitlets.Dict(), help="models: sizes and counts").tag(sync=True)
     machines = traitlets.List(traitlets.Dict(), help="machines: peak, bandwidth, memory").tag(sync=True)
-    batches = traitlets.List(traitlets.Int(), help="batches to choose from").tag(sync=True)
-    lengths = traitlets.List(traitlets.Int(), help="lengths to choose from").tag(sync=True)
+    batches = traitlets.List(traitlets.Int(), list(BATCHES), help="batches to choose from").tag(sync=True)
+    lengths = traitlets.List(traitlets.Int(), list(LENGTHS), help="lengths to choose from").tag(sync=True)
     recipes = traitlets.Dict(help="recipes: bytes for each parameter, by part").tag(sync=True)
-    numbers = traitlets.List(traitlets.List(), help="kinds of numbers while writing, each with its bytes").tag(
-        sync=True
-    )
+    numbers = traitlets.List(traitlets.List(), help="kinds of numbers while writing, with their bytes").tag(sync=True)
 
     def __init__(self, models: Sequence[str], machines: Sequence[str]) -> None:
         records: list[dict[str, Any]] = [
@@ -82,8 +77,6 @@ class MemoryExplorer(InteractiveFigure):
         super().__init__(
             models=records,
             machines=[machine_record(name) for name in machines],
-            batches=list(BATCHES),
-            lengths=list(LENGTHS),
             recipes=recipes,
             numbers=[list(format_bytes) for format_bytes in NUMBER_BYTES.items()],
             fallback=static_table(models, machines[0], 1024),  # a length that all models have positions for

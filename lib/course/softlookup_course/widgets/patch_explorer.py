@@ -26,11 +26,7 @@ class Picture:
 
 
 def describe(picture: Picture) -> dict[str, Any]:
-    """Compute what the figure shows of a picture.
-
-    ``patches`` (T, P*P), ink in sixteenths; ``views`` with ``kind`` ("lost", "rollout", "mean" or "head"), ``values``
-    (T) and ``own``, what goes to the class token itself (None for "lost").
-    """
+    """Compute what the figure shows of a picture."""
     pixels, size = np.asarray(picture.pixels), picture.patch
     down, across = pixels.shape[0] // size, pixels.shape[1] // size
     patch_rows = pixels.reshape(down, size, across, size).swapaxes(1, 2).reshape(down * across, -1)

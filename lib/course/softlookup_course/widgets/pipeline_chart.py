@@ -8,10 +8,7 @@ import traitlets
 from softlookup.ranks.schedules import gpipe, one_forward_one_backward, pipeline_times
 from softlookup_course.widgets.interactive import InteractiveFigure, plain_table
 
-SCHEDULES: dict[str, Callable[[int, int], list[list[str]]]] = {
-    "GPipe": gpipe,
-    "1F1B": one_forward_one_backward,
-}
+SCHEDULES: dict[str, Callable[[int, int], list[list[str]]]] = {"GPipe": gpipe, "1F1B": one_forward_one_backward}
 """Orders of the stages' tasks, by name."""
 STAGES = (2, 4, 8)
 MICRO_BATCHES = (1, 2, 4, 8, 16)
@@ -20,11 +17,7 @@ FORWARD, BACKWARD = 1, 2
 
 
 def describe(schedule: str, stages: int, micro_batches: int) -> dict[str, Any]:
-    """Compute when each stage works under one of SCHEDULES, and what that costs; a forward takes one unit.
-
-    ``tasks`` (for each stage "F0 0 F1 1 …": tasks with their beginnings), ``length``, ``idle`` (a fraction), ``alive``
-    (for each stage the most micro-batches whose activations it holds).
-    """
+    """Compute when each stage works under one of SCHEDULES, and what that costs; a forward takes one unit."""
     result = pipeline_times(SCHEDULES[schedule](stages, micro_batches), FORWARD, BACKWARD)
     return {
         "schedule": schedule,

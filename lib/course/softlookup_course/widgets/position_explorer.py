@@ -68,22 +68,12 @@ class PositionExplorer(InteractiveFigure):
 
     one = traitlets.Int(help="the first position, and the query's").tag(sync=True)
     other = traitlets.Int(help="the second position, and the key's").tag(sync=True)
-    width = traitlets.Int(help="D of the sinusoids").tag(sync=True)
-    widths = traitlets.List(traitlets.Int(), help="widths to choose from").tag(sync=True)
-    farthest = traitlets.Int(help="the last position").tag(sync=True)
-    query = traitlets.List(traitlets.Float(), help="the query before it is turned").tag(sync=True)
-    key = traitlets.List(traitlets.Float(), help="the key before it is turned").tag(sync=True)
-    base = traitlets.Float(help="the base of the rotary part").tag(sync=True)
+    width = traitlets.Int(WIDTH, help="D of the sinusoids").tag(sync=True)
+    widths = traitlets.List(traitlets.Int(), list(WIDTHS), help="widths to choose from").tag(sync=True)
+    farthest = traitlets.Int(FARTHEST, help="the last position").tag(sync=True)
+    query = traitlets.List(traitlets.Float(), list(QUERY), help="the query before it is turned").tag(sync=True)
+    key = traitlets.List(traitlets.Float(), list(KEY), help="the key before it is turned").tag(sync=True)
+    base = traitlets.Float(BASE, help="the base of the rotary part").tag(sync=True)
 
     def __init__(self, one: int = 5, other: int = 8) -> None:
-        super().__init__(
-            one=one,
-            other=other,
-            width=WIDTH,
-            widths=list(WIDTHS),
-            farthest=FARTHEST,
-            query=list(QUERY),
-            key=list(KEY),
-            base=BASE,
-            fallback=static_table(),
-        )
+        super().__init__(one=one, other=other, fallback=static_table())

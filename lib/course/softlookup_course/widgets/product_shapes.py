@@ -38,10 +38,7 @@ def static_tables(a: NDArray[np.int64], b: NDArray[np.int64], shape_a: Shape, sh
 
 
 class ProductShapes(InteractiveFigure):
-    """Choose the shapes of two matrices, and see whether they fit, and where each cell of the product comes from.
-
-    A and B are (MOST, MOST), whole numbers from -9 to 9, of which the upper left corners are shown.
-    """
+    """Choose the shapes of two matrices, and see whether they fit, and where each cell of the product comes from."""
 
     a = traitlets.List(traitlets.List(), help="the numbers of A, MOST by MOST").tag(sync=True)
     b = traitlets.List(traitlets.List(), help="the numbers of B, MOST by MOST").tag(sync=True)
@@ -53,11 +50,7 @@ class ProductShapes(InteractiveFigure):
 
     def __init__(self, a: ArrayLike, b: ArrayLike, shape_a: Shape = (2, 3), shape_b: Shape = (3, 4)):
         a_pool, b_pool = np.asarray(a), np.asarray(b)
-        super().__init__(
-            a=a_pool.tolist(),
-            b=b_pool.tolist(),
-            products=products(a_pool, b_pool),
-            shape_a=list(shape_a),
-            shape_b=list(shape_b),
-            fallback=static_tables(a_pool, b_pool, shape_a, shape_b),
-        )
+        shapes = {"shape_a": list(shape_a), "shape_b": list(shape_b)}
+        fallback = static_tables(a_pool, b_pool, shape_a, shape_b)
+        both = products(a_pool, b_pool)
+        super().__init__(a=a_pool.tolist(), b=b_pool.tolist(), products=both, fallback=fallback, **shapes)

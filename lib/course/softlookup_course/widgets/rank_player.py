@@ -48,10 +48,7 @@ def static_table(programs: Sequence[Mapping[str, Any]]) -> str:
 
 
 class RankPlayer(InteractiveFigure):
-    """Play a parallel program: messages cross the links between ranks, and bytes and time are counted.
-
-    Programs are names of ``played_programs.PROGRAMS``, or described already, as ``of`` does it.
-    """
+    """Play a parallel program: messages cross the links between ranks, and bytes and time are counted."""
 
     programs = traitlets.List(traitlets.Dict(), help="name, title, array and films of each").tag(sync=True)
     links = traitlets.List(traitlets.Unicode(), help="names of the links").tag(sync=True)

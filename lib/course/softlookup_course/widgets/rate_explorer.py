@@ -54,8 +54,8 @@ class RateExplorer(InteractiveFigure):
 
     runs = traitlets.List(traitlets.Dict(), help="warmup, peak, curve, loss").tag(sync=True)
     every = traitlets.Int(10, help="steps between two points of a curve").tag(sync=True)
-    widths = traitlets.List(traitlets.Int(), help="widths to choose from").tag(sync=True)
-    warmups = traitlets.List(traitlets.Int(), help="warm-ups to choose from").tag(sync=True)
+    widths = traitlets.List(traitlets.Int(), list(WIDTHS), help="widths to choose from").tag(sync=True)
+    warmups = traitlets.List(traitlets.Int(), list(WARMUPS), help="warm-ups to choose from").tag(sync=True)
     first = traitlets.Float(help="the peak whose runs are shown first").tag(sync=True)
     last = traitlets.Int(LAST_STEP, help="the last step of the schedule's picture").tag(sync=True)
 
@@ -65,8 +65,6 @@ class RateExplorer(InteractiveFigure):
         super().__init__(
             runs=means,
             every=int(measured["kept_every"]),
-            widths=list(WIDTHS),
-            warmups=list(WARMUPS),
             first=float(peaks[len(peaks) // 2] if peak is None else peak),
             fallback=static_table(means),
         )

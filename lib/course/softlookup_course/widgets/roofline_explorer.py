@@ -6,16 +6,7 @@ from typing import Any
 
 import traitlets
 
-from softlookup.roofline import (
-    ELEMENTWISE,
-    Hardware,
-    TransformerSizes,
-    attainable_flops_per_s,
-    bound_by,
-    layer,
-    predicted_time_s,
-    ridge,
-)
+from softlookup import roofline as rl
 from softlookup_course.widgets.interactive import InteractiveFigure, plain_table
 
 PHASES = ("prefill", "decode")
@@ -28,38 +19,34 @@ START = {"B": 1, "S": 1024, "N": 32, "H": 128}
 
 
 def describe(
-    machine: Hardware, dtype: str, batch: int, tokens: int, n_heads: int, head_width: int, phase: str
+    machine: rl.Hardware, dtype: str, batch: int, tokens: int, n_heads: int, head_width: int, phase: str
 ) -> list[dict[str, Any]]:
     """Compute for each operation of a layer its name, part, flops, bytes, intensity, rate, seconds (least) and bound.
 
     B sequences, S positions (in decoding one query), model width N * H, hidden width 4 * N * H.
     """
     width = n_heads * head_width
-    sizes = TransformerSizes("shown", D=width, N=n_heads, F=4 * width, V=1, L=1)
+    sizes = rl.TransformerSizes("shown", D=width, N=n_heads, F=4 * width, V=1, L=1)
     queries = tokens if phase == "prefill" else 1
-    steps = layer(sizes, batch, queries, cached=tokens - queries, number_bytes=BYTES[dtype])
+    steps = rl.layer(sizes, batch, queries, cached=tokens - queries, number_bytes=BYTES[dtype])
     return [
         {
-            "name": step.name,
-            "part": step.part,
-            "flops": step.flops,
-            "bytes": step.bytes,
-            "intensity": step.intensity,
-            "rate": attainable_flops_per_s(machine, step.intensity, dtype),
-            "seconds": predicted_time_s(machine, step.flops, step.bytes, dtype),
-            "bound": bound_by(machine, step.intensity, dtype),
+            **{name: getattr(step, name) for name in ("name", "part", "flops", "bytes", "intensity")},
+            "rate": rl.attainable_flops_per_s(machine, step.intensity, dtype),
+            "seconds": rl.predicted_time_s(machine, step.flops, step.bytes, dtype),
+            "bound": rl.bound_by(machine, step.intensity, dtype),
         }
         for step in steps
     ]
 
 
-def as_record(machine: Hardware) -> dict[str, Any]:
+def as_record(machine: rl.Hardware) -> dict[str, Any]:
     """What the script has to know of a machine: name, bandwidth, and the kinds of numbers that have a roof."""
     peaks = {dtype: rate for dtype, rate in machine.dense_flops_per_s.items() if dtype in BYTES}
     return {"name": machine.name, "bandwidth": machine.bandwidth_bytes_per_s, "peaks": peaks, "kinds": list(peaks)}
 
 
-def static_table(machine: Hardware, dtype: str) -> str:
+def static_table(machine: rl.Hardware, dtype: str) -> str:
     """Write the first layer that is shown as HTML, for readers whose browser runs no script."""
     rows = (
         (row["name"], *(f"{row[key]:.3g}" for key in ("flops", "bytes")), f"{row['intensity']:.2f}", row["bound"])
@@ -68,7 +55,7 @@ def static_table(machine: Hardware, dtype: str) -> str:
     sizes = ", ".join(f"{letter} = {value}" for letter, value in START.items())
     sentence = (
         f"<p>One layer on {escape(machine.name)} in {dtype}, {sizes}; the ridge point is at "
-        f"{ridge(machine, dtype):.0f} FLOP/B. With scripts switched on, you can choose machine and sizes.</p>"
+        f"{rl.ridge(machine, dtype):.0f} FLOP/B. With scripts switched on, you can choose machine and sizes.</p>"
     )
     return sentence + plain_table(("operation", "FLOP", "bytes", "FLOP/B", "limit"), rows)
 
@@ -76,20 +63,16 @@ def static_table(machine: Hardware, dtype: str) -> str:
 class RooflineExplorer(InteractiveFigure):
     """Choose a machine, a number format and sizes, and see every operation of a layer under the roof."""
 
-    machines = traitlets.List(
-        traitlets.Dict(), help="name, bandwidth, peaks by kind of number, and the kinds in order"
-    ).tag(sync=True)
+    machines = traitlets.List(traitlets.Dict(), help="name, bandwidth, peaks by kind, kinds in order").tag(sync=True)
     dtype = traitlets.Unicode("bfloat16", help="the kind of number that is shown first").tag(sync=True)
-    number_bytes = traitlets.Dict(help="bytes by kind of number").tag(sync=True)
+    number_bytes = traitlets.Dict(default_value=BYTES, help="bytes by kind of number").tag(sync=True)
     works = traitlets.Dict(help="elementwise operations on a number, by kind").tag(sync=True)
-    sizes = traitlets.Dict(help="B, S, N, H that are shown first").tag(sync=True)
+    sizes = traitlets.Dict(default_value=START, help="B, S, N, H that are shown first").tag(sync=True)
 
-    def __init__(self, machines: Sequence[Hardware], dtype: str = "bfloat16") -> None:
+    def __init__(self, machines: Sequence[rl.Hardware], dtype: str = "bfloat16") -> None:
         super().__init__(
             machines=[as_record(machine) for machine in machines],
             dtype=dtype,
-            number_bytes=BYTES,
-            works={name: forward for name, (forward, _) in ELEMENTWISE.items()},
-            sizes=START,
+            works={name: forward for name, (forward, _) in rl.ELEMENTWISE.items()},
             fallback=static_table(machines[0], dtype),
         )

@@ -26,11 +26,7 @@ PARAMETERS = 7_500_000_000
 
 
 def describe(parameters: int, stage: int, world: int) -> dict[str, Any]:
-    """Compute what one of P ranks holds at a stage of ZeRO, and the bytes that it sends in a step.
-
-    Weights and gradients take 2 bytes for each parameter, the optimizer 12: Adam's two states and a float32 copy.
-    Collectives are rings. Source: Rajbhandari et al. 2020, ZeRO, figure 1 and section 7.
-    """
+    """Compute what one of P ranks holds at a stage of ZeRO, and the bytes that it sends in a step."""
     whole = state_bytes(parameters, "master")
     whole["optimizer"] += whole.pop("master")
     sharded = [stage >= first for first in (3, 2, 1)]
@@ -59,9 +55,9 @@ class ShardedMemory(InteractiveFigure):
     """Show who holds what in data-parallel training: everything on every rank, or shards, by the stage of ZeRO."""
 
     parameters = traitlets.Int(help="of the model").tag(sync=True)
-    stages = traitlets.List(traitlets.Unicode(), help="what each stage does").tag(sync=True)
+    stages = traitlets.List(traitlets.Unicode(), list(STAGES.values()), help="what each stage does").tag(sync=True)
     rows = traitlets.List(traitlets.Dict(), help="what describe gives, for each choice").tag(sync=True)
 
     def __init__(self, parameters: int = PARAMETERS) -> None:
         rows = [describe(parameters, stage, world) for stage in STAGES for world in WORLDS]
-        super().__init__(parameters=parameters, stages=list(STAGES.values()), rows=rows, fallback=static_table(rows))
+        super().__init__(parameters=parameters, rows=rows, fallback=static_table(rows))

@@ -90,10 +90,7 @@ def static_text(learned: Learned, text: str) -> str:
 
 
 class TokenizerFigure(InteractiveFigure):
-    """Type a text, and see it cut into characters, words or byte pairs with any number of merges.
-
-    Source: Sennrich et al. 2016.
-    """
+    """Type a text, and see it cut into characters, words or byte pairs with any number of merges."""
 
     learned = traitlets.List(traitlets.Dict(), help="what `as_json` returned for each body of texts").tag(sync=True)
     samples = traitlets.List(traitlets.Unicode(), help="texts to choose from").tag(sync=True)

@@ -33,10 +33,7 @@ def describe(machine: Hardware, side: int, *, faster_units: int = 1, faster_memo
     )
     return [
         {
-            "name": step.name,
-            "flops": step.flops,
-            "bytes": step.bytes,
-            "intensity": step.intensity,
+            **{name: getattr(step, name) for name in ("name", "flops", "bytes", "intensity")},
             "computing": predicted_time_s(changed, step.flops, 0, DTYPE),
             "moving": predicted_time_s(changed, 0, step.bytes, DTYPE),
             "least": predicted_time_s(changed, step.flops, step.bytes, DTYPE),
@@ -72,13 +69,12 @@ class WorkAndBytes(InteractiveFigure):
     machine = traitlets.Unicode(help="the machine's name").tag(sync=True)
     peak = traitlets.Float(help="operations per second in float32").tag(sync=True)
     bandwidth = traitlets.Float(help="bytes per second").tag(sync=True)
-    sides = traitlets.List(traitlets.Int(), help="sides to choose from").tag(sync=True)
+    sides = traitlets.List(traitlets.Int(), list(SIDES), help="sides to choose from").tag(sync=True)
 
     def __init__(self, machine: Hardware) -> None:
         super().__init__(
             machine=machine.name,
             peak=machine.peak_flops_per_s(DTYPE),
             bandwidth=machine.bandwidth_bytes_per_s,
-            sides=list(SIDES),
             fallback=static_table(machine),
         )

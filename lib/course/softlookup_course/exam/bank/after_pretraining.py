@@ -6,7 +6,7 @@ from math import comb, isqrt, sqrt
 import numpy as np
 
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, mistake, pick, posed
 
 ask = Chapter(20)
 
@@ -15,7 +15,7 @@ ask = Chapter(20)
 def adapter(rng: np.random.Generator) -> Drawn:
     rows, columns, rank = pick(rng, 256, 512, 768), pick(rng, 1024, 1280, 2048), pick(rng, 4, 8, 16)
     trained, merged = rank * (rows + columns), rows * columns
-    return Drawn(
+    return posed(
         f"A matrix has {rows} rows and {columns} columns. LoRA of rank {rank} trains an update of it. (a) How many "
         "parameters are trained? (b) The update is then added to the matrix. How many numbers are stored now?",
         (trained, merged),
@@ -23,11 +23,9 @@ def adapter(rng: np.random.Generator) -> Drawn:
         f"(b) $BA$ has the matrix's own shape, so that ${rows} \\cdot {columns} = {tex(merged)}$ numbers stay.",
         ((2, "(a), both factors"), (1, "(b), no more than before")),
         {"rows": rows, "columns": columns, "rank": rank},
-        (
-            mistake((trained, merged + trained), "the factors are counted again after they were merged"),
-            mistake((rank * rows, merged), "one factor alone"),
-            mistake((rank * rows * columns, merged), "the sizes are multiplied, where those of two factors are added"),
-        ),
+        mistake((trained, merged + trained), "the factors are counted again after they were merged"),
+        mistake((rank * rows, merged), "one factor alone"),
+        mistake((rank * rows * columns, merged), "the sizes are multiplied, where those of two factors are added"),
     )
 
 
@@ -36,7 +34,7 @@ def pass_at_k(rng: np.random.Generator) -> Drawn:
     samples = int(rng.integers(5, 8))
     correct, k = int(rng.integers(2, samples - 2)), int(rng.integers(2, 4))
     wrong, subsets = comb(samples - correct, k), comb(samples, k)
-    return Drawn(
+    return posed(
         f"A model has written {samples} answers to a task, and {correct} of them pass its check. What is the unbiased "
         f"estimate of pass@{k}?",
         1 - Fraction(wrong, subsets),
@@ -44,14 +42,10 @@ def pass_at_k(rng: np.random.Generator) -> Drawn:
         f"$1 - {wrong} / {subsets} = {tex(1 - Fraction(wrong, subsets))}$.",
         ((1, "all subsets"), (1, "subsets without a right answer"), (1, "the result")),
         {"samples": samples, "correct": correct, "k": k},
-        (
-            mistake(
-                1 - (1 - Fraction(correct, samples)) ** k, "drawn with replacement: this estimate is biased downwards"
-            ),
-            mistake(Fraction(correct, samples), "the fraction of right answers, which is pass@1"),
-            mistake(Fraction(wrong, subsets), "the probability that no answer is right"),
-            mistake(Fraction(comb(correct, k), subsets), "the probability that all answers are right"),
-        ),
+        mistake(1 - (1 - Fraction(correct, samples)) ** k, "drawn with replacement: this estimate is biased downwards"),
+        mistake(Fraction(correct, samples), "the fraction of right answers, which is pass@1"),
+        mistake(Fraction(wrong, subsets), "the probability that no answer is right"),
+        mistake(Fraction(comb(correct, k), subsets), "the probability that all answers are right"),
     )
 
 
@@ -62,7 +56,7 @@ def advantages(rng: np.random.Generator) -> Drawn:
     spread = Fraction(isqrt(correct * (size - correct)), size)  # these groups have rational ones
     value = ((1 - mean) / spread, -mean / spread)
     sample = sqrt(correct * (size - correct) / size / (size - 1))
-    return Drawn(
+    return posed(
         f"GRPO samples a group of {size} answers to a prompt. The right answers, {correct} in number, get the "
         "reward 1, the others 0. The standard deviation divides by the size of the group. Which advantage does "
         "(a) a right, (b) a wrong answer get?",
@@ -71,12 +65,10 @@ def advantages(rng: np.random.Generator) -> Drawn:
         f"(a) ${tex(value[0])}$. (b) ${tex(value[1])}$.",
         ((1, "the mean is subtracted"), (1, "the standard deviation"), (1, "both results")),
         {"group": size, "correct": correct},
-        (
-            mistake((1 - mean, -mean), "the standard deviation does not divide"),
-            mistake((1 / spread, 0), "the mean is not subtracted"),
-            mistake((float(1 - mean) / sample, -float(mean) / sample), "the standard deviation divides by G − 1"),
-            mistake((1 / mean, -1 / (1 - mean)), "divided by the variance"),
-        ),
+        mistake((1 - mean, -mean), "the standard deviation does not divide"),
+        mistake((1 / spread, 0), "the mean is not subtracted"),
+        mistake((float(1 - mean) / sample, -float(mean) / sample), "the standard deviation divides by G − 1"),
+        mistake((1 / mean, -1 / (1 - mean)), "divided by the variance"),
     )
 
 
@@ -86,7 +78,7 @@ def margin(rng: np.random.Generator) -> Drawn:
     tenths = pick(rng, 1, 2, 5)
     beta = Fraction(tenths, 10)
     moved = (chosen - chosen_reference) - (rejected - rejected_reference)
-    return Drawn(
+    return posed(
         f"The model gives the preferred answer of a pair the log-probability ${chosen}$ and the other ${rejected}$. "
         f"The reference model gives them ${chosen_reference}$ and ${rejected_reference}$. With $\\beta = 0.{tenths}$: "
         "of which number does the loss of DPO take the logarithm of the sigmoid?",
@@ -101,12 +93,10 @@ def margin(rng: np.random.Generator) -> Drawn:
             "rejected_reference": rejected_reference,
             "beta": float(beta),
         },
-        (
-            mistake(beta * (chosen - rejected), "the reference model is missing"),
-            mistake(-beta * moved, "the answers are exchanged"),
-            mistake(moved, "beta is missing"),
-            mistake(beta * (chosen - chosen_reference), "the preferred answer alone"),
-        ),
+        mistake(beta * (chosen - rejected), "the reference model is missing"),
+        mistake(-beta * moved, "the answers are exchanged"),
+        mistake(moved, "beta is missing"),
+        mistake(beta * (chosen - chosen_reference), "the preferred answer alone"),
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from softlookup.reference.attention import scaled_dot_product_attention, softmax
 from softlookup_course.exam.notes import logs, tex
-from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick, posed
 
 ask = Chapter(13)
 
@@ -16,7 +16,7 @@ def patches(rng: np.random.Generator) -> Drawn:
     numbers = channels * side**2
     tokens = down * across
     value = ((tokens, numbers), numbers * width, tokens + 1, 16)
-    return Drawn(
+    return posed(
         f"A vision transformer cuts pictures of {down * side} × {across * side} pixels with {channels} "
         f"channel{'s' if channels > 1 else ''} into patches of {side} × {side} and projects each to width {width}. "
         "Give (a) the shape of the patches of one picture, (b) the parameters of the projection without a bias, (c) "
@@ -27,14 +27,10 @@ def patches(rng: np.random.Generator) -> Drawn:
         f"{width} = {tex(value[1])}$. (c) {tokens + 1}. (d) Four times as many patches, sixteen times as many scores.",
         ((1, "(a), all channels in a row"), (1, "(b)"), (1, "(c)"), (1, "(d)")),
         {"down": down * side, "across": across * side, "side": side, "channels": channels, "width": width},
-        (
-            mistake(((tokens, side**2), side**2 * width, tokens + 1, 16), "The channels are forgotten.")
-            if channels > 1
-            else mistake(None, "Takes pixels for tokens."),
-            mistake(
-                ((tokens, numbers), numbers * width, tokens + 1, 4), "Patches are counted in (d), not pairs of them."
-            ),
-        ),
+        mistake(((tokens, side**2), side**2 * width, tokens + 1, 16), "The channels are forgotten.")
+        if channels > 1
+        else mistake(None, "Takes pixels for tokens."),
+        mistake(((tokens, numbers), numbers * width, tokens + 1, 4), "Patches are counted in (d), not pairs of them."),
     )
 
 
@@ -43,7 +39,7 @@ def frames(rng: np.random.Generator) -> Drawn:
     hop, width, seconds = pick(rng, 100, 160, 200), pick(rng, 400, 500), pick(rng, 1, 2, 3)
     samples = 16_000 * seconds
     value = (samples - width) // hop + 1
-    return Drawn(
+    return posed(
         f"A sound of {seconds} second{'s' if seconds > 1 else ''} has 16,000 samples a second. Frames have {width} "
         f"samples; each begins {hop} samples after the one before, and what does not fill a frame is left out. How "
         "many frames are there, and how many samples do two neighbours share?",
@@ -51,11 +47,9 @@ def frames(rng: np.random.Generator) -> Drawn:
         f"$\\lfloor ({tex(samples)} - {width}) / {hop} \\rfloor + 1 = {value}$; neighbours share {width - hop}.",
         ((1, "the quotient, rounded down"), (1, "the first frame too"), (1, "the overlap")),
         {"hop": hop, "width": width, "seconds": seconds},
-        (
-            known("13.frames", "last-one-lost", (value - 1, width - hop)),
-            known("13.frames", "no-overlap", (samples // width, 0)),
-            mistake((samples // hop, width - hop), "The width of the last frame is forgotten."),
-        ),
+        known("13.frames", "last-one-lost", (value - 1, width - hop)),
+        known("13.frames", "no-overlap", (samples // width, 0)),
+        mistake((samples // hop, width - hop), "The width of the last frame is forgotten."),
     )
 
 
@@ -76,7 +70,7 @@ def merge(rng: np.random.Generator) -> Drawn:
     )
     larger = max(top)
     total = sum(n * most / larger for n, most in zip(totals, top, strict=True))
-    return Drawn(
+    return posed(
         f"A query goes through its keys in two tiles. After each tile apart, it knows: the largest score, "
         f"${logs([top[0]])[1:-1]}$ and ${logs([top[1]])[1:-1]}$; the sum of the powers of $e$ relative to it, "
         f"${tex(totals[0])}$ "
@@ -87,12 +81,10 @@ def merge(rng: np.random.Generator) -> Drawn:
         f"${tex(total)}$, mixture ${tex(total * answer)}$, output ${tex(answer)}$.",
         ((1, "the larger score"), (1, "both factors, at most 1"), (1, "sum and mixture"), (1, "divided at the end")),
         {"top": top, "totals": totals, "mixed": mixed},
-        (
-            known("13.merge", "not-brought-down", (sum(totals), sum(mixed) / sum(totals))),
-            mistake(
-                (total, float(np.mean([m / n for m, n in zip(mixed, totals, strict=True)]))),
-                "Averages the outputs of tiles.",
-            ),
+        known("13.merge", "not-brought-down", (sum(totals), sum(mixed) / sum(totals))),
+        mistake(
+            (total, float(np.mean([m / n for m, n in zip(mixed, totals, strict=True)]))),
+            "Averages the outputs of tiles.",
         ),
     )
 
@@ -104,7 +96,7 @@ def rollout(rng: np.random.Generator) -> Drawn:
     first, second = maps
     steps = 0.5 * maps + 0.5 * np.eye(2)
     answer = steps[1] @ steps[0]
-    return Drawn(
+    return posed(
         f"Two layers with one head each have the weights $$A_1 = {tex(first)}, \\qquad A_2 = {tex(second)},$$ the "
         "first layer being $A_1$. Give the rollout: where what stands at each place came from, half of it past the "
         "attention in each layer.",
@@ -113,11 +105,9 @@ def rollout(rng: np.random.Generator) -> Drawn:
         f"{tex(steps[0])} = {tex(answer)}$$",
         ((2, "half the identity in each step"), (1, "a matrix product"), (1, "the first layer on the right")),
         {"maps": maps},
-        (
-            known("13.rollout", "no-residual", second @ first),
-            known("13.rollout", "layers-backwards", steps[0] @ steps[1]),
-            known("13.rollout", "cell-by-cell", steps[1] * steps[0]),
-        ),
+        known("13.rollout", "no-residual", second @ first),
+        known("13.rollout", "layers-backwards", steps[0] @ steps[1]),
+        known("13.rollout", "cell-by-cell", steps[1] * steps[0]),
     )
 
 
@@ -127,7 +117,7 @@ def linear(rng: np.random.Generator) -> Drawn:
     weights = keys @ q
     state, norm = keys.T @ values, keys.sum(axis=0)
     answer = float(q @ state / (q @ norm))
-    return Drawn(
+    return posed(
         f"Linear attention: the features of a query are $f(q) = {tex(q)}$, those of three keys $${tex(keys)}$$ and the "
         f"values are ${tex(values)}$. Give the two sums that are kept however many keys there are, and the output.",
         (state, norm, answer),
@@ -135,18 +125,16 @@ def linear(rng: np.random.Generator) -> Drawn:
         f"{tex(float(q @ norm))} = {tex(answer)}$.",
         ((1, "both sums"), (1, "the query's product with both"), (1, "divided")),
         {"q": q, "keys": keys, "values": values},
-        (
-            known("13.linear", "not-divided", (state, norm, float(q @ state))),
-            known("13.linear", "divided-by-count", (state, norm, float(q @ state) / 3)),
-            mistake((state, norm, float(softmax(weights) @ values)), "A softmax is taken of the products of features."),
-        ),
+        known("13.linear", "not-divided", (state, norm, float(q @ state))),
+        known("13.linear", "divided-by-count", (state, norm, float(q @ state) / 3)),
+        mistake((state, norm, float(softmax(weights) @ values)), "A softmax is taken of the products of features."),
     )
 
 
 @ask("maps", "explanation", points=4, minutes=5)
 def maps(rng: np.random.Generator) -> Drawn:
     patch = pick(rng, "a dog's ear", "the wheel of a car", "a sail")
-    return Drawn(
+    return posed(
         f"A vision transformer labels a picture rightly; the map of its last layer gives much weight to {patch}. "
         "Somebody concludes that the model decided because of it. Give three reasons why this does not follow, and an "
         "experiment that would tell more.",
@@ -157,7 +145,7 @@ def maps(rng: np.random.Generator) -> Drawn:
         "size), and see how the probability of the label changes.",
         ((3, "one for each reason, as above or as good"), (1, "an experiment that changes the input")),
         {"patch": patch},
-        (known("13.rollout", "last-layer-alone"),),
+        known("13.rollout", "last-layer-alone"),
     )
 
 

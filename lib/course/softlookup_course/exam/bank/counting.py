@@ -4,7 +4,7 @@ import numpy as np
 
 from softlookup.roofline import Hardware, TransformerSizes, cache_bytes, causal_pairs, predicted_time_s, product_weights
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick, posed
 
 ask = Chapter(12)
 
@@ -14,7 +14,7 @@ def model(rng: np.random.Generator) -> Drawn:
     width, layers, words = pick(rng, 100, 200, 500), pick(rng, 5, 10, 20), pick(rng, 1000, 5000, 10_000)
     sizes = TransformerSizes("a decoder", D=width, N=1, F=4 * width, V=words, L=layers)
     weights = product_weights(sizes)
-    return Drawn(
+    return posed(
         f"A decoder has {layers} layers, $D = N \\cdot H = {width}$, $F = 4D$ (two matrices, no biases) and a "
         f"vocabulary of ${tex(words)}$ with tied tables. Count (a) the weights that stand in a matrix product for "
         "every token, (b) the operations with them for one token forward, (c) for the training on one token. Scores "
@@ -25,11 +25,9 @@ def model(rng: np.random.Generator) -> Drawn:
         f"${tex(6 * weights)}$.",
         ((2, "(a), layers and logits"), (1, "(b), from the own (a)"), (1, "(c), from the own (a)")),
         {"D": width, "L": layers, "V": words},
-        (
-            known("12.parameters", "logits-forgotten", tuple(n * (weights - words * width) for n in (1, 2, 6))),
-            known("12.token", "one-operation", (weights, weights, 3 * weights)),
-            known("12.token", "back-like-forward", (weights, 2 * weights, 4 * weights)),
-        ),
+        known("12.parameters", "logits-forgotten", tuple(n * (weights - words * width) for n in (1, 2, 6))),
+        known("12.token", "one-operation", (weights, weights, 3 * weights)),
+        known("12.token", "back-like-forward", (weights, 2 * weights, 4 * weights)),
     )
 
 
@@ -40,7 +38,7 @@ def days(rng: np.random.Generator) -> Drawn:
     flops = 6 * billions * 1e9 * trillions * 1e12
     rate = devices * peak * 1e12 * utilisation
     hours = flops / rate / 3600
-    return Drawn(
+    return posed(
         f"A model with {billions} billion weights is trained on {trillions:g} trillion ($10^{{12}}$) tokens, on "
         f"{devices} processors of {peak} TFLOP/s (dense), of which {100 * utilisation:g} % are reached. Give the "
         "operations, and the time in hours, to two digits. Scores and mixing are left out.",
@@ -49,11 +47,9 @@ def days(rng: np.random.Generator) -> Drawn:
         f"${tex(rate)}$ a second: {float(f'{hours:.3g}'):,g} hours.",
         ((2, "six operations for each weight and token"), (1, "the rate, all processors and the share"), (1, "hours")),
         {"billions": billions, "trillions": trillions, "devices": devices, "peak": peak, "share": utilisation},
-        (
-            known("12.days", "forward-alone", (flops / 3, hours / 3)),
-            known("12.days", "one-device", (flops, hours * devices)),
-            known("12.days", "peak-reached", (flops, hours * utilisation)),
-        ),
+        known("12.days", "forward-alone", (flops / 3, hours / 3)),
+        known("12.days", "one-device", (flops, hours * devices)),
+        known("12.days", "peak-reached", (flops, hours * utilisation)),
     )
 
 
@@ -67,7 +63,7 @@ def fits(rng: np.random.Generator) -> Drawn:
     free_bytes = memory * 10**9 - 2 * billions * 10**9
     value = free_bytes // each
     per_head = cache_bytes(sizes.but(K=heads), 1, tokens)
-    return Drawn(
+    return posed(
         f"A processor has {memory} GB ($10^9$ bytes). A model of {billions} billion weights in half precision has "
         f"{layers} layers, {heads} query heads and {shared} key-value heads of width {head}. How many sequences of "
         f"{tokens} tokens fit beside the weights, if nothing else needs memory?",
@@ -76,12 +72,10 @@ def fits(rng: np.random.Generator) -> Drawn:
         f"{layers} \\cdot {shared} \\cdot {head}$ numbers, ${tex(each / 1e6)}$ MB. So ${value}$, rounded down.",
         ((1, "weights in bytes"), (2, "bytes of one sequence"), (1, "the quotient, rounded down")),
         {"memory": memory, "billions": billions, "L": layers, "K": shared, "H": head, "S": tokens, "N": heads},
-        (
-            known("12.cache", "query-heads", free_bytes // per_head),
-            known("12.cache", "keys-alone", free_bytes // (each // 2)),
-            known("12.cache", "weights-forgotten", memory * 10**9 // each),
-            known("12.cache", "layers-forgotten", free_bytes * layers // each),
-        ),
+        known("12.cache", "query-heads", free_bytes // per_head),
+        known("12.cache", "keys-alone", free_bytes // (each // 2)),
+        known("12.cache", "weights-forgotten", memory * 10**9 // each),
+        known("12.cache", "layers-forgotten", free_bytes * layers // each),
     )
 
 
@@ -97,7 +91,7 @@ def step(rng: np.random.Generator) -> Drawn:
 
     one_ms, batch_ms = seconds(1) * 1e3, seconds(batch) * 1e3
     rate = batch / seconds(batch)
-    return Drawn(
+    return posed(
         f"A model of {billions} billion weights in half precision, all of them in matrix products, writes on a machine "
         f"with {peak} TFLOP/s and {giga} GB/s. Each sequence has a cache of {cache:g} GB. Give the least time of a "
         f"step in milliseconds (a) for one sequence, (b) for {batch}, and (c) the tokens a second in (b).",
@@ -107,14 +101,12 @@ def step(rng: np.random.Generator) -> Drawn:
         f"ms. (c) {rate:.4g}.",
         ((1, "(a)"), (1, "(b): weights once"), (1, "(b): a cache for each"), (1, "(c)")),
         {"billions": billions, "giga": giga, "cache": cache, "batch": batch},
-        (
-            known("12.step", "weights-for-each", (one_ms, one_ms * batch, 1e3 / one_ms)),
-            known("12.step", "one-cache", (one_ms, one_ms, batch / one_ms * 1e3)),
-            known(
-                "12.step",
-                "cache-forgotten",
-                tuple(2e3 * billions / giga for _ in range(2)) + (batch * giga / 2 / billions,),
-            ),
+        known("12.step", "weights-for-each", (one_ms, one_ms * batch, 1e3 / one_ms)),
+        known("12.step", "one-cache", (one_ms, one_ms, batch / one_ms * 1e3)),
+        known(
+            "12.step",
+            "cache-forgotten",
+            tuple(2e3 * billions / giga for _ in range(2)) + (batch * giga / 2 / billions,),
         ),
     )
 
@@ -125,7 +117,7 @@ def pairs(rng: np.random.Generator) -> Drawn:
     full, causal = tokens**2, causal_pairs(tokens, tokens)
     behind = causal_pairs(tokens, past + tokens)
     value = tuple(4 * n * wide for n in (full, causal, behind))
-    return Drawn(
+    return posed(
         f"One layer with $N \\cdot H = {wide}$ reads {tokens} tokens. How many operations have scores and mixing "
         "together (a) in plain code, which computes the whole square, (b) in a kernel that skips what a causal mask "
         f"hides, (c) in that kernel, if {past} tokens stand in the cache before?",
@@ -135,20 +127,16 @@ def pairs(rng: np.random.Generator) -> Drawn:
         f"{tokens} more: {behind} pairs, ${tex(value[2])}$.",
         ((1, "(a)"), (1, "(b), diagonal included"), (1, "(c)")),
         {"tokens": tokens, "kept": past, "wide": wide},
-        (
-            known("12.layer", "one-operation", tuple(n // 2 for n in value)),
-            known(
-                "12.layer", "diagonal-hidden", (value[0], 4 * (causal - tokens) * wide, 4 * (behind - tokens) * wide)
-            ),
-            known("12.layer", "half-the-rectangle", (value[0], value[1], 2 * tokens * (past + tokens) * wide)),
-        ),
+        known("12.layer", "one-operation", tuple(n // 2 for n in value)),
+        known("12.layer", "diagonal-hidden", (value[0], 4 * (causal - tokens) * wide, 4 * (behind - tokens) * wide)),
+        known("12.layer", "half-the-rectangle", (value[0], value[1], 2 * tokens * (past + tokens) * wide)),
     )
 
 
 @ask("batching", "explanation", points=4, minutes=5)
 def batching(rng: np.random.Generator) -> Drawn:
     few, many = pick(rng, (16, 32), (32, 64), (64, 128))
-    return Drawn(
+    return posed(
         f"A server writes for {few} people at once, then for {many}. With short texts, tokens a second nearly double; "
         "with long ones they hardly rise. Explain both, with the bytes that a step reads, and name one change to the "
         "model that helps with long texts.",
@@ -164,10 +152,8 @@ def batching(rng: np.random.Generator) -> Drawn:
             (1, "a change that makes caches smaller"),
         ),
         {"one": few},
-        (
-            known("12.decode", "keys-shared-by-all"),
-            mistake(None, "Says that the peak is reached: attention is far from it."),
-        ),
+        known("12.decode", "keys-shared-by-all"),
+        mistake(None, "Says that the peak is reached: attention is far from it."),
     )
 
 

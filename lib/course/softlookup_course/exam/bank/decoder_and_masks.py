@@ -5,7 +5,7 @@ import numpy as np
 from softlookup.reference.attention import softmax
 from softlookup.reference.masks import causal_mask, combine_masks, padding_mask
 from softlookup_course.exam.notes import logs, tex
-from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick, posed
 
 ask = Chapter(8)
 
@@ -26,7 +26,7 @@ def combine(rng: np.random.Generator) -> Drawn:
     answer = both[0, 0].astype(int)
     either = (padding[0, 0] | causal).astype(int)
     blind = pads if in_front else 0
-    return Drawn(
+    return posed(
         f"A decoder-only model reads the ids ${tex(tuple(ids))}$; id 0 is padding. Give the mask of self-attention as "
         "a matrix of 1 (may attend) and 0, a row for each query. How many rows see nothing?",
         (answer, blind),
@@ -34,11 +34,9 @@ def combine(rng: np.random.Generator) -> Drawn:
         + (f"{blind} rows see nothing; their outputs are left out." if blind else "No row is empty."),
         ((2, "the triangle with its diagonal"), (1, "hidden columns, not rows"), (1, "rows that see nothing")),
         {"ids": ids},
-        (
-            known("08.combine", "or-of-keeps", (either, int((either.sum(axis=1) == 0).sum()))),
-            known("08.combine", "on-queries", ((padding[0, 0].T & causal).astype(int), pads)),
-            known("08.combine", "transposed", ((padding[0, 0] & causal.T).astype(int), blind)),
-        ),
+        known("08.combine", "or-of-keeps", (either, int((either.sum(axis=1) == 0).sum()))),
+        known("08.combine", "on-queries", ((padding[0, 0].T & causal).astype(int), pads)),
+        known("08.combine", "transposed", ((padding[0, 0] & causal.T).astype(int), blind)),
     )
 
 
@@ -47,7 +45,7 @@ def cached(rng: np.random.Generator) -> Drawn:
     past, new = int(rng.integers(2, 5)), int(rng.integers(2, 4))
     mask = causal_mask(new, keys=past + new, offset=past).astype(int)
     top = np.tril(np.ones((new, past + new), dtype=int))
-    return Drawn(
+    return posed(
         f"A decoder has a cache of {past} tokens and is given {new} new ones at once. Give the causal mask of the new "
         "queries (1: may attend), and the places by which rotary positions turn them. Places count from 0.",
         (mask, tuple(range(past, past + new))),
@@ -55,11 +53,9 @@ def cached(rng: np.random.Generator) -> Drawn:
         "many as stand before.",
         ((2, "the mask"), (1, "the places")),
         {"kept": past, "new": new},
-        (
-            known("08.causal", "top-left", (top, tuple(range(past, past + new)))),
-            known("06.cached", "queries-from-zero", (mask, tuple(range(new)))),
-            known("08.causal", "diagonal-hidden"),
-        ),
+        known("08.causal", "top-left", (top, tuple(range(past, past + new)))),
+        known("06.cached", "queries-from-zero", (mask, tuple(range(new)))),
+        known("08.causal", "diagonal-hidden"),
     )
 
 
@@ -71,18 +67,16 @@ def masked(rng: np.random.Generator) -> Drawn:
     rows = np.log([first, second])
     answer = np.stack([softmax(np.where(mask[0], rows[0], -np.inf)), np.zeros(3)])
     after = np.stack([softmax(rows[0]) * mask[0], np.zeros(3)])
-    return Drawn(
+    return posed(
         f"Two rows of scaled scores are ${logs(first)}$ and ${logs(second)}$; the mask (1: may attend) is "
         f"$${tex(mask.astype(int))}$$ Give the weights as this course defines them.",
         answer,
         f"Hidden scores are $-\\infty$ before the softmax, and a row with nothing to see is zeros: $${tex(answer)}$$",
         ((2, "the first row, which sums to 1"), (1, "zeros in the second")),
         {"first": first, "second": second, "hidden": hidden},
-        (
-            known("08.masked-softmax", "mask-after-softmax", after),
-            known("08.masked-softmax", "uniform-where-blind", np.stack([answer[0], np.full(3, 1 / 3)])),
-            known("08.masked-softmax", "nan-rows"),
-        ),
+        known("08.masked-softmax", "mask-after-softmax", after),
+        known("08.masked-softmax", "uniform-where-blind", np.stack([answer[0], np.full(3, 1 / 3)])),
+        known("08.masked-softmax", "nan-rows"),
     )
 
 
@@ -94,7 +88,7 @@ def labels(rng: np.random.Generator) -> Drawn:
     label_ids = np.array([([*row, 2] + [0] * longest)[:longest] for row in words])
     id_rows = " and ".join(f"${tex(tuple(row))}$" for row in words)
     counted = sum(len(row) + 1 for row in words)
-    return Drawn(
+    return posed(
         f"Two target sentences have the ids {id_rows}. `<BOS>` is 1, `<EOS>` 2, `<PAD>` 0. Give the batch that the "
         "decoder is given and the batch of labels, and say how many places count in the loss.",
         (decoder_ids, label_ids, counted),
@@ -102,18 +96,16 @@ def labels(rng: np.random.Generator) -> Drawn:
         "count: padding does not.",
         ((1, "given, with its start"), (1, "labels, with their end"), (1, "padding left out")),
         {"words": words},
-        (
-            known("08.labels", "not-shifted", (decoder_ids, decoder_ids, counted)),
-            known("08.labels", "exchanged", (label_ids, decoder_ids, counted)),
-            mistake((decoder_ids, label_ids, 10), "Padding is counted."),
-        ),
+        known("08.labels", "not-shifted", (decoder_ids, decoder_ids, counted)),
+        known("08.labels", "exchanged", (label_ids, decoder_ids, counted)),
+        mistake((decoder_ids, label_ids, 10), "Padding is counted."),
     )
 
 
 @ask("cross", "shape", points=3, minutes=3)
 def cross(rng: np.random.Generator) -> Drawn:
     batch, heads, target, source = pick(rng, 2, 3), pick(rng, 4, 8), *different(rng, range(5, 13), 2)
-    return Drawn(
+    return posed(
         f"In an encoder-decoder a batch of {batch} sentences has {source} source tokens and {target} target tokens; "
         f"the layer has {heads} heads. Give the shape of the weights in cross-attention and of the mask that hides the "
         "source's padding. Who gives queries, who gives keys and values, and is there a causal mask?",
@@ -123,17 +115,15 @@ def cross(rng: np.random.Generator) -> Drawn:
         "beginning.",
         ((1, "the weights"), (1, "the mask, on the key axis"), (1, "who asks whom; no causal mask")),
         {"B": batch, "N": heads, "T": target, "S": source},
-        (
-            mistake(((batch, heads, source, target), (batch, 1, 1, target)), "The source asks and the target answers."),
-            known("08.cross-attention", "causal-too"),
-        ),
+        mistake(((batch, heads, source, target), (batch, 1, 1, target)), "The source asks and the target answers."),
+        known("08.cross-attention", "causal-too"),
     )
 
 
 @ask("leak", "explanation", points=4, minutes=5)
 def leak(rng: np.random.Generator) -> Drawn:
     loss = pick(rng, "0.02", "0.04", "0.05")
-    return Drawn(
+    return posed(
         f"After an hour of training, a decoder's validation loss is {loss} nats a token, far below anything published; "
         "what it writes by itself is rubbish. What has most likely happened? Describe a test that shows it with "
         "untrained weights, and say why changing only the last token is not enough.",
@@ -145,10 +135,8 @@ def leak(rng: np.random.Generator) -> Drawn:
         "changed in turn. Labels that are not shifted do not show in this test: print a row of both.",
         ((1, "a leak"), (1, "why writing is bad"), (1, "the test"), (1, "every place in turn")),
         {"loss": loss},
-        (
-            known("09.find-leak", "last-token-alone"),
-            mistake(None, "Says overfitting: the validation loss is good, too."),
-        ),
+        known("09.find-leak", "last-token-alone"),
+        mistake(None, "Says overfitting: the validation loss is good, too."),
     )
 
 

@@ -6,7 +6,7 @@ from softlookup.reference.feedforward import feed_forward
 from softlookup.reference.norms import layer_norm, rms_norm
 from softlookup.roofline.sizes import TransformerSizes, parameters
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick, posed
 
 ask = Chapter(7)
 
@@ -20,7 +20,7 @@ def norm(rng: np.random.Generator) -> Drawn:
     deviation = float(np.sqrt((away**2).mean()))
     answer = layer_norm(x, gain, shift, eps=0.0)
     unbiased = away / np.sqrt((away**2).sum() / 4) * gain + shift
-    return Drawn(
+    return posed(
         f"A token is ${tex(x)}$. Apply LayerNorm with gain ${tex(gain)}$ and shift ${tex(shift)}$; leave "
         "$\\varepsilon$ out.",
         answer,
@@ -28,11 +28,9 @@ def norm(rng: np.random.Generator) -> Drawn:
         f"and shift ${tex(answer)}$.",
         ((1, "mean"), (1, "biased variance"), (1, "divided by its root"), (1, "gain, then shift")),
         {"x": x, "gain": gain, "shift": shift},
-        (
-            known("07.layer-norm", "unbiased", unbiased),
-            known("07.layer-norm", "no-root", away / deviation**2 * gain + shift),
-            known("07.layer-norm", "shift-before-gain", (away / deviation + shift) * gain),
-        ),
+        known("07.layer-norm", "unbiased", unbiased),
+        known("07.layer-norm", "no-root", away / deviation**2 * gain + shift),
+        known("07.layer-norm", "shift-before-gain", (away / deviation + shift) * gain),
     )
 
 
@@ -42,7 +40,7 @@ def rms(rng: np.random.Generator) -> Drawn:
     x = sizes * rng.choice([-1, 1], size=4) * pick(rng, 1, 2)
     root = float(np.sqrt((x**2).mean()))
     answer = rms_norm(x, np.ones(4), eps=0.0)
-    return Drawn(
+    return posed(
         f"A token is ${tex(x)}$. Apply RMSNorm with gain 1; leave $\\varepsilon$ out. Multiply the token by 10: what "
         "changes in the result?",
         answer,
@@ -50,11 +48,9 @@ def rms(rng: np.random.Generator) -> Drawn:
         "ten times as large as well.",
         ((1, "root of the mean square"), (1, "no mean taken away"), (1, "nothing changes")),
         {"x": x},
-        (
-            known("07.rms-norm", "centred", layer_norm(x, np.ones(4), eps=0.0)),
-            known("07.rms-norm", "sum-of-squares", x / np.sqrt((x**2).sum())),
-            known("07.rms-norm", "no-root", x / root**2),
-        ),
+        known("07.rms-norm", "centred", layer_norm(x, np.ones(4), eps=0.0)),
+        known("07.rms-norm", "sum-of-squares", x / np.sqrt((x**2).sum())),
+        known("07.rms-norm", "no-root", x / root**2),
     )
 
 
@@ -66,7 +62,7 @@ def network(rng: np.random.Generator) -> Drawn:
     out = feed_forward(x, w_1, w_2)
     if not ((hidden < 0).any() and (hidden > 0).any()):
         return network(rng)  # both sides of the bend are to be seen
-    return Drawn(
+    return posed(
         f"A token is $x = {tex(x[0])}$. A feed-forward network without biases has $$W_1 = {tex(w_1)}, \\qquad "
         f"W_2 = {tex(w_2)}$$ and a ReLU. Give $x + \\operatorname{{FFN}}(x)$.",
         (x + out)[0],
@@ -74,11 +70,9 @@ def network(rng: np.random.Generator) -> Drawn:
         f"and with the residual ${tex((x + out)[0])}$.",
         ((1, "the wide row"), (1, "the bend"), (1, "narrowed, and added to the token")),
         {"x": x, "w_1": w_1, "w_2": w_2},
-        (
-            known("07.feed-forward", "no-bend", (x + hidden @ w_2)[0]),
-            known("07.residual", "residual-missing", out[0]),
-            known("07.feed-forward", "absolute", (x + np.abs(hidden) @ w_2)[0]),
-        ),
+        known("07.feed-forward", "no-bend", (x + hidden @ w_2)[0]),
+        known("07.residual", "residual-missing", out[0]),
+        known("07.feed-forward", "absolute", (x + np.abs(hidden) @ w_2)[0]),
     )
 
 
@@ -92,7 +86,7 @@ def count(rng: np.random.Generator) -> Drawn:
     check = parameters(plain.but(F=gated, gated=True))["feed-forward"]
     assert check == counts["feed-forward"]
     fraction = counts["feed-forward"] / value
-    return Drawn(
+    return posed(
         f"An encoder has {layers} layers, $D = {width}$, $N \\cdot H = D$ and $F = 4D$. Count its matrices alone, "
         "without biases, norms and embeddings: (a) all parameters, (b) the share of the feed-forward networks, (c) the "
         "$F$ of a SwiGLU network that has as many parameters as the plain one.",
@@ -101,11 +95,9 @@ def count(rng: np.random.Generator) -> Drawn:
         f"$3DF = 8D^2$: $F = \\tfrac{{8}}{{3}}D = {gated}$.",
         ((2, "(a)"), (1, "(b)"), (1, "(c)")),
         {"D": width, "L": layers},
-        (
-            known("07.parameters", "one-layer", (value // layers, fraction, gated)),
-            known("07.parameters", "hidden-counted-once", (8 * width**2 * layers, 0.5, gated)),
-            mistake((value, fraction, 4 * width), "The gate's matrix is forgotten in (c)."),
-        ),
+        known("07.parameters", "one-layer", (value // layers, fraction, gated)),
+        known("07.parameters", "hidden-counted-once", (8 * width**2 * layers, 0.5, gated)),
+        mistake((value, fraction, 4 * width), "The gate's matrix is forgotten in (c)."),
     )
 
 
@@ -125,14 +117,15 @@ def order(rng: np.random.Generator) -> Drawn:
         ),
         ("norm(x) + f(norm(x))", "neither", "the road begins behind the norm, so $x$ itself is lost in every layer"),
     )
-    return Drawn(
+    return posed(
         f"A sublayer is written as `{code}`. Is it pre-LN, post-LN or neither? What does that mean for the residual "
         "road through a deep stack, and does the stack need a norm at its end?",
         None,
         f"**{name}**: {why}.",
         ((1, "the name"), (1, "what it means for the road"), (1, "the norm at the end, or why it does not help")),
         {"code": code},
-        (known("07.sublayer", "residual-from-normed"), known("07.encoder", "last-norm-missing")),
+        known("07.sublayer", "residual-from-normed"),
+        known("07.encoder", "last-norm-missing"),
     )
 
 

@@ -9,7 +9,7 @@ from softlookup.model.decoding.sampling import pick as pick_token
 from softlookup.roofline.memory import cache_bytes
 from softlookup.roofline.sizes import TransformerSizes
 from softlookup_course.exam.notes import logs, tex
-from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick, posed
 
 ask = Chapter(10)
 
@@ -38,7 +38,7 @@ def top_p(rng: np.random.Generator) -> Drawn:
         chosen = np.isin(np.arange(5), order[:n])
         return np.where(chosen, twentieths, 0) / twentieths[chosen].sum()
 
-    return Drawn(
+    return posed(
         f"Five tokens have the probabilities ${tex(twentieths / 20)}$. Sampling uses top-p with $p = {tex(p)}$. Give "
         "the probabilities from which the token is drawn.",
         answer,
@@ -46,11 +46,9 @@ def top_p(rng: np.random.Generator) -> Drawn:
         f"crosses $p$ and is kept. Divided by what is kept: ${tex(answer)}$.",
         ((1, "in the order of their size"), (1, "the one that crosses is kept"), (2, "divided by the kept mass")),
         {"shares": twentieths, "p": p},
-        (
-            known("10.top-p", "crossing-dropped", of(n_kept - 1)),
-            known("10.top-p", "not-renormalised", np.where(answer > 0, twentieths / 20, 0)),
-            known("10.top-p", "one-more", of(n_kept + 1)),
-        ),
+        known("10.top-p", "crossing-dropped", of(n_kept - 1)),
+        known("10.top-p", "not-renormalised", np.where(answer > 0, twentieths / 20, 0)),
+        known("10.top-p", "one-more", of(n_kept + 1)),
     )
 
 
@@ -62,7 +60,7 @@ def draw(rng: np.random.Generator) -> Drawn:
     if (np.cumsum(tenths) == round(u * 10, 6)).any() or token == int(np.argmax(tenths)):
         return draw(rng)
     turned = int(pick_token(torch.tensor(tenths / 10)[None], torch.tensor([1 - u]))[0])
-    return Drawn(
+    return posed(
         f"Four tokens, numbered from 0, have the probabilities ${', '.join(f'{s / 10:g}' for s in tenths)}$. The "
         f"number drawn between 0 and 1 is {u:g}. Which token is written? And which at temperature 0?",
         (token, int(np.argmax(tenths))),
@@ -70,10 +68,8 @@ def draw(rng: np.random.Generator) -> Drawn:
         f"{token}. At temperature 0 the likeliest, token {int(np.argmax(tenths))}.",
         ((1, "sums from the left"), (1, "the likeliest at temperature 0")),
         {"shares": tenths, "u": u},
-        (
-            known("10.draw", "always-likeliest", (int(np.argmax(tenths)), int(np.argmax(tenths)))),
-            known("10.draw", "turned-round", (turned, int(np.argmax(tenths))) if turned != token else None),
-        ),
+        known("10.draw", "always-likeliest", (int(np.argmax(tenths)), int(np.argmax(tenths)))),
+        known("10.draw", "turned-round", (turned, int(np.argmax(tenths))) if turned != token else None),
     )
 
 
@@ -84,7 +80,7 @@ def temperature(rng: np.random.Generator) -> Drawn:
     logits = torch.tensor([[float(np.log(square)), 0.0]], dtype=torch.float64)
     p = next_token_probabilities(logits, temperature=tau)[0]
     odds = round(float(p[0] / p[1]), 6)
-    return Drawn(
+    return posed(
         f"Two tokens have the logits ${logs([square, 1])}$. How many times as likely as the second is the first (a) at "
         f"temperature 1, (b) at temperature {tau:g}? (c) Does the order of two tokens ever change with the "
         f"temperature?",
@@ -93,10 +89,8 @@ def temperature(rng: np.random.Generator) -> Drawn:
         f"${tex(odds)}$. (c) No: dividing by a positive number keeps the order.",
         ((1, "(a)"), (1, "(b)"), (1, "(c)")),
         {"square": square, "tau": tau},
-        (
-            known("10.temperature", "multiplied", (square, float(square) ** tau)),
-            known("10.temperature", "divided-after", (square, square)),
-        ),
+        known("10.temperature", "multiplied", (square, float(square) ** tau)),
+        known("10.temperature", "divided-after", (square, square)),
     )
 
 
@@ -116,7 +110,7 @@ def beam(rng: np.random.Generator) -> Drawn:
     each = tuple(f"{'XY'[i]}{'abc'[int(sums[i].argmax())]}" for i in range(2))
     forgotten = names(steps)
     best = names(sums)
-    return Drawn(
+    return posed(
         f"A beam of two holds the texts X, with log-probability ${totals[0]}$, and Y, with ${totals[1]}$. The next "
         f"tokens a, b, c have the log-probabilities $${tex(steps)}$$ (first row after X, second after Y). Which two "
         "texts are kept, best first, with which totals? From which rows do their caches come?",
@@ -125,11 +119,9 @@ def beam(rng: np.random.Generator) -> Drawn:
         f"({flat[1]}); the caches are those of {best[0][0]} and {best[1][0]}.",
         ((2, "totals of all continuations"), (1, "the two best of all"), (1, "the caches' rows")),
         {"totals": totals, "steps": steps},
-        (
-            known("10.beam-step", "history-forgotten", (forgotten, (int(flat[0]), int(flat[1])))),
-            known("10.beam-step", "one-each", (each, tuple(int(sums[i].max()) for i in range(2)))),
-            known("10.append", "not-reordered"),
-        ),
+        known("10.beam-step", "history-forgotten", (forgotten, (int(flat[0]), int(flat[1])))),
+        known("10.beam-step", "one-each", (each, tuple(int(sums[i].max()) for i in range(2)))),
+        known("10.append", "not-reordered"),
     )
 
 
@@ -144,7 +136,7 @@ def penalty(rng: np.random.Generator) -> Drawn:
         return penalty(rng)
     better = "first" if scores[0] > scores[1] else "second"
     plain = (a / short, b / long)
-    return Drawn(
+    return posed(
         f"Two finished texts have log-probabilities ${a}$ and ${b}$, and {short} and {long} "
         f"token{'' if long == 1 else 's'}, "
         r"the end token counted. They are compared with the length penalty $((5 + n)/6)^\alpha$ for $\alpha = 1$. "
@@ -155,11 +147,9 @@ def penalty(rng: np.random.Generator) -> Drawn:
         f"${tex(scores[1])}$. The {better} wins; without the penalty the other, since every token costs something.",
         ((2, "both scores"), (1, "who wins, with and without")),
         {"short": short, "long": long, "a": a, "b": b},
-        (
-            known("10.score", "plain-mean", (*plain, "first" if plain[0] > plain[1] else "second")),
-            known("10.score", "end-not-counted"),
-            mistake((float(a), float(b), "first" if a > b else "second"), "The penalty is forgotten."),
-        ),
+        known("10.score", "plain-mean", (*plain, "first" if plain[0] > plain[1] else "second")),
+        known("10.score", "end-not-counted"),
+        mistake((float(a), float(b), "first" if a > b else "second"), "The penalty is forgotten."),
     )
 
 
@@ -172,7 +162,7 @@ def cache(rng: np.random.Generator) -> Drawn:
     mib = cache_bytes(sizes, batch, tokens) / 2**20
     prompt, written = pick(rng, 5, 8, 10), pick(rng, 4, 5, 6)
     without = sum(prompt + i for i in range(written))
-    return Drawn(
+    return posed(
         f"A decoder has {layers} layers, {heads} query heads and {shared} key-value heads of width {head}. (a) How "
         f"many MiB does its cache take in half precision for {batch} text{'s' if batch > 1 else ''} of {tokens} "
         f"tokens? (b) It reads a prompt of {prompt} tokens and writes {written}. How many tokens run through the model "
@@ -182,22 +172,12 @@ def cache(rng: np.random.Generator) -> Drawn:
         f"{' + '.join(str(prompt + i) for i in range(written))} = {without}; with one: "
         f"{prompt} + {written - 1} = {prompt + written - 1}.",
         ((2, "(a): keys and values, all layers, key-value heads, two bytes"), (1, "without"), (1, "with")),
-        {
-            "L": layers,
-            "N": heads,
-            "K": shared,
-            "H": head,
-            "B": batch,
-            "S": tokens,
-            "prompt": prompt,
-            "written": written,
-        },
-        (
-            known("10.cache-bytes", "query-heads", (mib * heads / shared, without, prompt + written - 1)),
-            known("10.cache-bytes", "one-layer", (mib / layers, without, prompt + written - 1)),
-            known("10.cache-bytes", "keys-alone", (mib / 2, without, prompt + written - 1)),
-            known("10.cost", "last-fed-too", (mib, without + prompt + written, prompt + written)),
-        ),
+        {"L": layers, "N": heads, "K": shared, "H": head, "B": batch, "S": tokens}
+        | {"prompt": prompt, "written": written},
+        known("10.cache-bytes", "query-heads", (mib * heads / shared, without, prompt + written - 1)),
+        known("10.cache-bytes", "one-layer", (mib / layers, without, prompt + written - 1)),
+        known("10.cache-bytes", "keys-alone", (mib / 2, without, prompt + written - 1)),
+        known("10.cost", "last-fed-too", (mib, without + prompt + written, prompt + written)),
     )
 
 

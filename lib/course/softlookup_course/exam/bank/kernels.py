@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick, posed
 
 ask = Chapter(18)
 
@@ -15,7 +15,7 @@ def tile(rng: np.random.Generator) -> Drawn:
     m, n, k = (int(size * count) for count in rng.permutation([3, 4, 5]))
     rows, cols = m // size, n // size
     read = (m * k * cols + k * n * rows) * width
-    return Drawn(
+    return posed(
         f"A kernel multiplies matrices of the shapes $({m}, {k})$ and $({k}, {n})$ in square tiles. A program holds a "
         f"tile of each matrix, with {width} bytes for each number, and a tile of sums with 4 bytes for each, on a chip "
         f"of ${tex(chip)}$ bytes. (a) How long is the side of the largest tile, a power of 2? (b) How many bytes do "
@@ -27,11 +27,9 @@ def tile(rng: np.random.Generator) -> Drawn:
         f"{tex(read)}$.",
         ((1, "(a), with the tile of sums"), (1, "(a), a power of 2"), (1, "(b), the repetitions"), (1, "(b), bytes")),
         {"m": m, "n": n, "k": k, "width": width, "chip": chip},
-        (
-            known("18.tile", "numbers-for-bytes", (size, read // width)),
-            known("18.tile", "read-once", (size, (m * k + k * n) * width)),
-            known("18.tile", "next-tile", (2 * size, read)),
-        ),
+        known("18.tile", "numbers-for-bytes", (size, read // width)),
+        known("18.tile", "read-once", (size, (m * k + k * n) * width)),
+        known("18.tile", "next-tile", (2 * size, read)),
     )
 
 
@@ -41,7 +39,7 @@ def online(rng: np.random.Generator) -> Drawn:
     rise = int(rng.integers(1, 4))
     new, lower = old + rise, int(rng.integers(1, 4))
     value = total / 2**rise + 1 + 2.0**-lower
-    return Drawn(
+    return posed(
         f"An online softmax takes powers of 2 in place of powers of $e$. So far its maximum is {old} and its sum "
         f"{total}. The next tile holds {new - lower} and {new}. What is its sum after this tile?",
         value,
@@ -49,12 +47,10 @@ def online(rng: np.random.Generator) -> Drawn:
         f"and the tile adds $2^{{-{lower}}} + 2^0 = {tex(1 + 2.0**-lower)}$: ${tex(value)}$.",
         ((1, "the new maximum"), (1, "the old sum is rescaled"), (1, "what the tile adds")),
         {"old": old, "total": total, "tile": [new - lower, new]},
-        (
-            known("18.online", "sum-not-rescaled", total + 1 + 2.0**-lower),
-            known("18.online", "rescaled-upside-down", total * 2.0**rise + 1 + 2.0**-lower),
-            known("18.online", "last-tile-alone", 1 + 2.0**-lower),
-            mistake(total + 2.0**rise + 2.0 ** (rise - lower), "the tile is taken relative to the old maximum"),
-        ),
+        known("18.online", "sum-not-rescaled", total + 1 + 2.0**-lower),
+        known("18.online", "rescaled-upside-down", total * 2.0**rise + 1 + 2.0**-lower),
+        known("18.online", "last-tile-alone", 1 + 2.0**-lower),
+        mistake(total + 2.0**rise + 2.0 ** (rise - lower), "the tile is taken relative to the old maximum"),
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick, posed
 
 ask = Chapter(17)
 
@@ -18,7 +18,7 @@ def attribute(rng: np.random.Generator) -> Drawn:
     network, column = last - embedding - head, rng.integers(1, 5, 2)
     rms = float(np.sqrt((last**2).mean()))
     whole, part = float(column @ last), float(column @ head)
-    return Drawn(
+    return posed(
         f"The residual stream at the last position is the sum of the embedding ${tex(embedding)}$, what a head adds, "
         f"${tex(head)}$, and what a feed-forward network adds, ${tex(network)}$. An RMSNorm without gain and with "
         f"$\\varepsilon = 0$ follows. The output matrix has the column ${tex(column)}$ for a token. Give (a) the "
@@ -28,12 +28,10 @@ def attribute(rng: np.random.Generator) -> Drawn:
         f"(b) The divisor is held: ${tex(part)} / {rms:g} = {tex(part / rms)}$.",
         ((1, "the sum"), (1, "its root mean square"), (1, "(a)"), (1, "(b), with the divisor of the whole sum")),
         {"embedding": embedding, "head": head, "network": network, "column": column},
-        (
-            known("17.attribute-heads", "divisor-left-out", (whole, part)),
-            known("17.attribute-heads", "root-forgotten", (whole / rms**2, part / rms**2)),
-            known("17.attribute-heads", "sum-of-squares", (whole / rms / 2**0.5, part / rms / 2**0.5)),
-            known("17.attribute-heads", "each-part-normalised", (whole / rms, part / float(np.sqrt((head**2).mean())))),
-        ),
+        known("17.attribute-heads", "divisor-left-out", (whole, part)),
+        known("17.attribute-heads", "root-forgotten", (whole / rms**2, part / rms**2)),
+        known("17.attribute-heads", "sum-of-squares", (whole / rms / 2**0.5, part / rms / 2**0.5)),
+        known("17.attribute-heads", "each-part-normalised", (whole / rms, part / float(np.sqrt((head**2).mean())))),
     )
 
 
@@ -47,7 +45,7 @@ def induction(rng: np.random.Generator) -> Drawn:
     weights = weights.round(2)
     target_weights = [float(weights[i, i + 1]) for i in range(3)]
     score = sum(target_weights) / 3
-    return Drawn(
+    return posed(
         "A model reads the tokens $a\\,b\\,c\\,a\\,b\\,c$ under a causal mask. Here are the attention weights of one "
         f"head for the three queries of the second copy, a row for each: $${tex(weights)}$$ What is its induction "
         "score?",
@@ -57,13 +55,11 @@ def induction(rng: np.random.Generator) -> Drawn:
         f"{', '.join(f'{weight:g}' for weight in target_weights)} is ${tex(score)}$.",
         ((1, "the token AFTER the earlier occurrence"), (1, "the three weights"), (1, "their mean")),
         {"weights": weights},
-        (
-            known("17.induction", "same-token", float(np.mean([weights[i, i] for i in range(3)]))),
-            known("17.induction", "token-before", float(np.mean([weights[i, i + 2] for i in range(3)]))),
-            known("17.induction", "largest", max(target_weights)),
-            known("17.induction", "summed", sum(target_weights)),
-            known("17.induction", "last-query-left-out", sum(target_weights[:2]) / 2),
-        ),
+        known("17.induction", "same-token", float(np.mean([weights[i, i] for i in range(3)]))),
+        known("17.induction", "token-before", float(np.mean([weights[i, i + 2] for i in range(3)]))),
+        known("17.induction", "largest", max(target_weights)),
+        known("17.induction", "summed", sum(target_weights)),
+        known("17.induction", "last-query-left-out", sum(target_weights[:2]) / 2),
     )
 
 
@@ -75,7 +71,7 @@ def patched(rng: np.random.Generator) -> Drawn:
     lower = rng.integers(2, 9, 3)
     pairs = [(float(low + d), float(low)) for low, d in zip(lower, (clean, corrupted, between), strict=True)]
     logit_texts = [f"{a:g} and {b:g}" for a, b in pairs]
-    return Drawn(
+    return posed(
         f"Two tokens, *la* and *le*, have the logits {logit_texts[0]} in the clean run, {logit_texts[1]} in the "
         f"corrupted one, and {logit_texts[2]} in the corrupted run with one activation taken from the clean one. What "
         "share of the answer, measured as the difference of the two logits, does the patch bring back?",
@@ -84,13 +80,11 @@ def patched(rng: np.random.Generator) -> Drawn:
         f"$({between:g} - ({corrupted:g})) / ({clean:g} - ({corrupted:g})) = {tex(fraction)}$.",
         ((1, "the three differences"), (1, "above: patched minus corrupted"), (1, "below: clean minus corrupted")),
         {"clean": pairs[0], "corrupted": pairs[1], "patched": pairs[2]},
-        (
-            known("17.patch", "share-of-the-clean-answer", (between - corrupted) / clean),
-            known("17.patch", "corrupted-not-subtracted", between / gap),
-            known("17.patch", "missing-share", 1 - fraction if fraction != 0.5 else None),
-            known("17.patch", "not-divided", between - corrupted),
-            mistake(between / clean, "the corrupted answer is subtracted neither above nor below"),
-        ),
+        known("17.patch", "share-of-the-clean-answer", (between - corrupted) / clean),
+        known("17.patch", "corrupted-not-subtracted", between / gap),
+        known("17.patch", "missing-share", 1 - fraction if fraction != 0.5 else None),
+        known("17.patch", "not-divided", between - corrupted),
+        mistake(between / clean, "the corrupted answer is subtracted neither above nor below"),
     )
 
 
@@ -99,7 +93,7 @@ def selectivity(rng: np.random.Generator) -> Drawn:
     n = int(pick(rng, 200, 400, 500))
     correct, control = int(0.01 * n * rng.integers(80, 97)), int(0.01 * n * rng.integers(60, 79))
     value = (correct - control) / n
-    return Drawn(
+    return posed(
         f"A probe with two classes of equal size is tried on {n} held-out states and is right for {correct} of them. A "
         "second probe is trained on the same states with a random class for each word, and on the held-out ones it "
         f"gives {control} of these classes. What is the selectivity?",
@@ -108,12 +102,10 @@ def selectivity(rng: np.random.Generator) -> Drawn:
         "counts is how well a probe can learn words by heart.",
         ((1, "both accuracies"), (2, "their difference, not the distance from guessing")),
         {"n": n, "right": correct, "control": control},
-        (
-            known("17.selectivity", "chance-subtracted", correct / n - 0.5),
-            known("17.selectivity", "quotient", correct / control),
-            known("17.selectivity", "exchanged", -value),
-            mistake(correct / n, "this is the accuracy of the probe"),
-        ),
+        known("17.selectivity", "chance-subtracted", correct / n - 0.5),
+        known("17.selectivity", "quotient", correct / control),
+        known("17.selectivity", "exchanged", -value),
+        mistake(correct / n, "this is the accuracy of the probe"),
     )
 
 
@@ -125,7 +117,7 @@ def autoencoder(rng: np.random.Generator) -> Drawn:
     state = np.array([3, 4]) * length // 5 + off
     error = float((off**2).sum())
     value = error + price * length
-    return Drawn(
+    return posed(
         f"A sparse autoencoder has two latents with the directions $(0.6,\\ 0.8)$ and $(0.8,\\ -0.6)$; both of its "
         f"decoder's and encoder's biases are 0, and its price is $\\lambda = {price:g}$. For the state ${tex(state)}$ "
         f"the latents are {length} and {-below} before the ReLU. What is the loss?",
@@ -135,25 +127,23 @@ def autoencoder(rng: np.random.Generator) -> Drawn:
         f"{tex(price * length)}$, together ${tex(value)}$.",
         ((1, "the ReLU"), (1, "the reconstruction"), (1, "the squared error, added"), (1, "the penalty")),
         {"state": state, "length": length, "below": below, "price": price},
-        (
-            known(
-                "17.autoencoder",
-                "no-relu",
-                float(((state - length * np.array([0.6, 0.8]) + below * np.array([0.8, -0.6])) ** 2).sum())
-                + price * (length - below),
-            ),
-            known("17.autoencoder", "mean-of-errors", error / 2 + price * length),
-            known("17.autoencoder", "mean-of-latents", error + price * length / 2),
-            known("17.autoencoder", "latents-counted", error + price),
-            known("17.autoencoder", "penalty-forgotten", error),
-            known("17.autoencoder", "error-rooted", error**0.5 + price * length),
+        known(
+            "17.autoencoder",
+            "no-relu",
+            float(((state - length * np.array([0.6, 0.8]) + below * np.array([0.8, -0.6])) ** 2).sum())
+            + price * (length - below),
         ),
+        known("17.autoencoder", "mean-of-errors", error / 2 + price * length),
+        known("17.autoencoder", "mean-of-latents", error + price * length / 2),
+        known("17.autoencoder", "latents-counted", error + price),
+        known("17.autoencoder", "penalty-forgotten", error),
+        known("17.autoencoder", "error-rooted", error**0.5 + price * length),
     )
 
 
 @ask("claim", "explanation", points=4, minutes=6)
 def claim(rng: np.random.Generator) -> Drawn:
-    return Drawn(
+    return posed(
         "In a translator, one head of cross-attention attends from *amie* to *girl* with weight 0.9. Somebody "
         "concludes that this head makes the word feminine. Say why the weight does not show it, and describe an "
         "experiment that would, with what is changed, what is measured, and what it is compared with.",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, mistake, pick, posed
 
 ask = Chapter(19)
 
@@ -13,7 +13,7 @@ def ring(rng: np.random.Generator) -> Drawn:
     ranks, block = pick(rng, 4, 5, 8), int(rng.integers(2, 9))
     size = ranks * block
     sent, steps = 2 * (ranks - 1) * block, 2 * (ranks - 1)
-    return Drawn(
+    return posed(
         f"{ranks} ranks add up their arrays of {size} MB by an all-reduce on a ring. (a) How many MB does each rank "
         "send? (b) How many messages does it send, one after another?",
         (sent, steps),
@@ -21,11 +21,9 @@ def ring(rng: np.random.Generator) -> Drawn:
         f"{size} / {ranks} = {block}$ MB: {sent} MB. (b) {steps}.",
         ((1, "(a), a block in each step"), (1, "(a), both rounds"), (1, "(b)")),
         {"ranks": ranks, "size": size},
-        (
-            mistake((sent // 2, steps // 2), "one round: a reduce-scatter alone"),
-            mistake(((ranks - 1) * size, ranks - 1), "the whole array to each of the others"),
-            mistake((2 * ranks * block, 2 * ranks), "P steps a round instead of P − 1"),
-        ),
+        mistake((sent // 2, steps // 2), "one round: a reduce-scatter alone"),
+        mistake(((ranks - 1) * size, ranks - 1), "the whole array to each of the others"),
+        mistake((2 * ranks * block, 2 * ranks), "P steps a round instead of P − 1"),
     )
 
 
@@ -34,7 +32,7 @@ def bubble(rng: np.random.Generator) -> Drawn:
     stages, micro = int(rng.integers(3, 6)), int(rng.integers(6, 13))
     pass_ms = int(rng.integers(2, 6))
     time, idle = pass_ms * (micro + stages - 1), pass_ms * (stages - 1)
-    return Drawn(
+    return posed(
         f"A batch passes a pipeline of {stages} stages in {micro} micro-batches. The forward and the backward pass of "
         f"a micro-batch take a stage {pass_ms} ms together, and messages take no time. (a) How many ms does a step of "
         "GPipe or 1F1B take? (b) For how many of them is a stage idle?",
@@ -43,11 +41,9 @@ def bubble(rng: np.random.Generator) -> Drawn:
         f"${pass_ms} \\cdot {micro}$ ms of them, so that {idle} ms are left.",
         ((2, "(a), with the stages that have to be filled"), (1, "(b)")),
         {"stages": stages, "micro": micro, "piece": pass_ms},
-        (
-            mistake((pass_ms * micro, 0), "the bubble is missing"),
-            mistake((pass_ms * (micro + stages), pass_ms * stages), "one stage too many is waited for"),
-            mistake((pass_ms * micro * stages, pass_ms * micro * (stages - 1)), "stages work one after another"),
-        ),
+        mistake((pass_ms * micro, 0), "the bubble is missing"),
+        mistake((pass_ms * (micro + stages), pass_ms * stages), "one stage too many is waited for"),
+        mistake((pass_ms * micro * stages, pass_ms * micro * (stages - 1)), "stages work one after another"),
     )
 
 

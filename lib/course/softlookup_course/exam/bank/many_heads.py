@@ -6,7 +6,7 @@ from softlookup.reference.heads import split_heads
 from softlookup.roofline.memory import cache_bytes
 from softlookup.roofline.sizes import TransformerSizes, parameters
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick, posed
 
 ask = Chapter(5)
 
@@ -28,14 +28,15 @@ def shapes(rng: np.random.Generator) -> Drawn:
     wide = table((width, width), width // heads, width)
     names = ("$W_Q$ of all heads", "queries after the split", "the weights", "the heads side by side", "$W_O$")
     rows = "; ".join(f"{name} ${tex(shape)}$" for name, shape in zip(names, value, strict=True))
-    return Drawn(
+    return posed(
         f"A layer of self-attention has $D = {width}$, $N = {heads}$ heads of width $H = {head}$, and reads "
         f"$B = {batch}$ sequences of $T = {tokens}$ tokens. Give the shapes of: {'; '.join(names)}.",
         value,
         rows + ".",
         ((1, "$W_Q$"), (1, "queries and weights, with the axis of heads"), (1, "side by side"), (1, "$W_O$")),
         {"B": batch, "T": tokens, "D": width, "N": heads, "H": head},
-        (known("05.shapes", "width-from-model", wide), known("05.shapes", "averaged")),
+        known("05.shapes", "width-from-model", wide),
+        known("05.shapes", "averaged"),
     )
 
 
@@ -45,7 +46,7 @@ def split(rng: np.random.Generator) -> Drawn:
     x = rng.integers(0, 10, size=(tokens, heads * head))
     n = int(rng.integers(heads))
     answer = split_heads(x, heads)[n]
-    return Drawn(
+    return posed(
         f"The projected queries of {tokens} tokens are $${tex(x)}$$ and the layer has $N = {heads}$ heads. Give the "
         f"queries of head {n} (heads count from 0), and the shape of all queries after the split, without a batch.",
         (answer, (heads, tokens, head)),
@@ -53,10 +54,8 @@ def split(rng: np.random.Generator) -> Drawn:
         f"$(N, T, H) = ({heads}, {tokens}, {head})$.",
         ((2, "columns of every token, not rows"), (1, "the shape, heads in front")),
         {"x": x, "heads": heads, "one": n},
-        (
-            known("05.split", "reshape-alone", (x.reshape(heads, tokens, head)[n], (heads, tokens, head))),
-            known("05.split", "interleaved", (x[:, n::heads], (heads, tokens, head))),
-        ),
+        known("05.split", "reshape-alone", (x.reshape(heads, tokens, head)[n], (heads, tokens, head))),
+        known("05.split", "interleaved", (x[:, n::heads], (heads, tokens, head))),
     )
 
 
@@ -66,7 +65,7 @@ def count(rng: np.random.Generator) -> Drawn:
     shared = pick(rng, 1, 2)
     many = parameters(_sizes(width, heads, head, heads))["attention"]
     few = parameters(_sizes(width, heads, head, shared))["attention"]
-    return Drawn(
+    return posed(
         f"An attention layer has $D = {width}$, $N = {heads}$ heads of width $H = {head}$, and no biases. How many "
         f"parameters has it (a) with keys and values for each head, (b) with $K = {shared}$ key-value "
         f"head{'s' if shared > 1 else ''}?",
@@ -75,11 +74,9 @@ def count(rng: np.random.Generator) -> Drawn:
         f"$W_K$ and $W_V$ have $D \\cdot KH = {tex(width * shared * head)}$: ${tex(few)}$.",
         ((2, "(a), all four matrices"), (2, "(b), only keys and values shrink")),
         {"D": width, "N": heads, "H": head, "K": shared},
-        (
-            known("05.parameters", "output-forgotten", (many * 3 // 4, few - width * heads * head)),
-            known("05.parameters", "four-squares", (4 * width**2, 4 * width**2 * shared // heads)),
-            mistake((many, many * shared // heads), "Everything is made smaller in (b), queries and output too."),
-        ),
+        known("05.parameters", "output-forgotten", (many * 3 // 4, few - width * heads * head)),
+        known("05.parameters", "four-squares", (4 * width**2, 4 * width**2 * shared // heads)),
+        mistake((many, many * shared // heads), "Everything is made smaller in (b), queries and output too."),
     )
 
 
@@ -91,7 +88,7 @@ def cache(rng: np.random.Generator) -> Drawn:
     megabytes = cache_bytes(sizes, 1, tokens) / 1e6
     group = heads // shared
     asks = int(rng.integers(group, heads))
-    return Drawn(
+    return posed(
         f"$N = {heads}$ query heads of width {head} share $K = {shared}$ key-value heads. (a) How many MB ($10^6$ "
         f"bytes) does one layer's cache take in half precision for {tex(tokens).replace('{,}', ',')} tokens? (b) Which "
         f"key-value head does query head {asks} read? Both count from 0.",
@@ -100,19 +97,17 @@ def cache(rng: np.random.Generator) -> Drawn:
         f"$\\lfloor {asks} / {group} \\rfloor = {asks // group}$.",
         ((2, "(a): keys and values, key-value heads, bytes"), (1, "(b)")),
         {"N": heads, "K": shared, "H": head, "T": tokens, "asks": asks},
-        (
-            known("05.cache", "query-heads", (megabytes * group, asks // group)),
-            known("05.cache", "keys-alone", (megabytes / 2, asks // group)),
-            known("05.cache", "elements-for-bytes", (megabytes / 2, asks // group)),
-            known("05.grouped", "tiled", (megabytes, asks % shared)),
-        ),
+        known("05.cache", "query-heads", (megabytes * group, asks // group)),
+        known("05.cache", "keys-alone", (megabytes / 2, asks // group)),
+        known("05.cache", "elements-for-bytes", (megabytes / 2, asks // group)),
+        known("05.grouped", "tiled", (megabytes, asks % shared)),
     )
 
 
 @ask("reshape", "explanation", points=4, minutes=5)
 def reshape(rng: np.random.Generator) -> Drawn:
     batch, tokens = pick(rng, 2, 4), pick(rng, 5, 6, 7)
-    return Drawn(
+    return posed(
         f"Somebody splits heads with `x.view(B, N, T, H)`, with $B = {batch}$, $T = {tokens}$ and $N = 4$. What comes "
         "out, why is there no error, and which single test finds it? For which sizes is it right by chance?",
         None,
@@ -127,7 +122,8 @@ def reshape(rng: np.random.Generator) -> Drawn:
             (1, "sizes"),
         ),
         {"B": batch, "T": tokens},
-        (known("05.split", "reshape-alone"), mistake(None, "A test that looks at shapes alone: it passes.")),
+        known("05.split", "reshape-alone"),
+        mistake(None, "A test that looks at shapes alone: it passes."),
     )
 
 

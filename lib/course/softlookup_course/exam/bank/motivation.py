@@ -5,7 +5,7 @@ import numpy as np
 from softlookup.reference.attention import softmax
 from softlookup.reference.layer_graphs import attention_flops, convolution_graph, path_lengths, recurrent_flops
 from softlookup_course.exam.notes import logs, tex
-from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick, posed
 
 ask = Chapter(1)
 
@@ -17,7 +17,7 @@ def convolutions(rng: np.random.Generator) -> Drawn:
     while path_lengths(convolution_graph(n, width, layers), n)[n - 1, 0] == 0:
         layers += 1
     reach = width // 2
-    return Drawn(
+    return posed(
         f"Convolutions of width {width} lie on top of each other: each output sees its own place in the layer below "
         f"and the {reach if reach > 1 else 'one'} nearest on either side. A sentence has {n} tokens. How many layers "
         "does it take until the last output depends on the first token? And how many layers of self-attention?",
@@ -27,10 +27,8 @@ def convolutions(rng: np.random.Generator) -> Drawn:
         "apart.",
         ((1, "the reach of one layer"), (1, "the number of layers, rounded up"), (1, "one layer of self-attention")),
         {"n": n, "width": width},
-        (
-            mistake((-(-n // reach), 1), "Tokens are counted instead of the steps between the first and the last."),
-            mistake((-(-(n - 1) // width), 1), "The whole width is taken for the reach, which goes to one side."),
-        ),
+        mistake((-(-n // reach), 1), "Tokens are counted instead of the steps between the first and the last."),
+        mistake((-(-(n - 1) // width), 1), "The whole width is taken for the reach, which goes to one side."),
     )
 
 
@@ -39,7 +37,7 @@ def operations(rng: np.random.Generator) -> Drawn:
     width, n = pick(rng, 4, 8, 16), pick(rng, 10, 20, 50, 100)
     attention, lstm = attention_flops(n, width), recurrent_flops(n, width, gates=4)
     alone = attention_flops(n, width, projections=False)
-    return Drawn(
+    return posed(
         f"A layer reads $T = {n}$ tokens of width $D = {width}$. Count the operations of its matrix products (a "
         "multiply-add is two) (a) for self-attention with all four projections, (b) for an LSTM, whose four gates "
         "have two $D \\times D$ matrices each. (c) For which $T$ are both equal, at this $D$?",
@@ -48,12 +46,10 @@ def operations(rng: np.random.Generator) -> Drawn:
         f"(c) $8TD^2 + 4T^2D = 16TD^2$ gives $T = 2D = {2 * width}$.",
         ((1, "projections in (a)"), (1, "scores and mixing in (a)"), (1, "(b)"), (1, "(c), or from the own counts")),
         {"T": n, "D": width},
-        (
-            known("01.operations", "one-for-two", (attention // 2, lstm // 2, 2 * width)),
-            known("01.operations", "no-projections", (alone, lstm, 4 * width)),
-            known("01.operations", "gates-forgotten"),
-            known("01.operations", "orders-alone", (attention, lstm, width)),
-        ),
+        known("01.operations", "one-for-two", (attention // 2, lstm // 2, 2 * width)),
+        known("01.operations", "no-projections", (alone, lstm, 4 * width)),
+        known("01.operations", "gates-forgotten"),
+        known("01.operations", "orders-alone", (attention, lstm, width)),
     )
 
 
@@ -63,7 +59,7 @@ def push(rng: np.random.Generator) -> Drawn:
     p = softmax(np.log(powers))
     y = np.eye(3)[label]
     change = -(p - y)
-    return Drawn(
+    return posed(
         f"A vocabulary has three words. A model gives them the logits ${logs(powers)}$; the word that really came "
         f"next is the {('first', 'second', 'third')[label]}. Give the probabilities, and by how much each logit "
         r"changes in one step of gradient descent with rate $\eta = 1$ on the cross-entropy.",
@@ -72,11 +68,9 @@ def push(rng: np.random.Generator) -> Drawn:
         "and the changes sum to 0.",
         ((1, "the probabilities"), (1, "the label's change"), (1, "the others' changes, with their sign")),
         {"powers": powers, "label": label},
-        (
-            known("01.push-up", "pushed-down", (p, -change)),
-            known("01.push-up", "others-left", (p, y * change)),
-            known("01.push-up", "label-ignored", (p, -p)),
-        ),
+        known("01.push-up", "pushed-down", (p, -change)),
+        known("01.push-up", "others-left", (p, y * change)),
+        known("01.push-up", "label-ignored", (p, -p)),
     )
 
 
@@ -85,7 +79,7 @@ def pairs(rng: np.random.Generator) -> Drawn:
     words = pick(rng, "a small boat leaves the harbour", "the old clock has stopped again", "we met her at the station")
     tokens = words.split()
     pair_texts = [f"*{' '.join(tokens[: i + 1])}* → *{tokens[i + 1]}*" for i in range(len(tokens) - 1)]
-    return Drawn(
+    return posed(
         f"A model learns to predict the next word from the text *{words}*. Write down all pairs of feature and label "
         "that this text gives. Nobody has labelled it: where do the labels come from?",
         None,
@@ -96,7 +90,9 @@ def pairs(rng: np.random.Generator) -> Drawn:
             (1, "the text is its own label"),
         ),
         {"words": words},
-        (known("01.pairs", "not-shifted"), known("01.pairs", "one-token"), known("01.pairs", "last-pair-missing")),
+        known("01.pairs", "not-shifted"),
+        known("01.pairs", "one-token"),
+        known("01.pairs", "last-pair-missing"),
     )
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from softlookup.reference.attention import softmax
 from softlookup.reference.backward import softmax_backward
 from softlookup_course.exam.notes import logs, tex
-from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, different, known, mistake, pick, posed
 
 ask = Chapter(4)
 
@@ -14,19 +14,17 @@ ask = Chapter(4)
 def scores(rng: np.random.Generator) -> Drawn:
     q, k = rng.integers(-2, 4, size=(2, 4)), rng.integers(-2, 4, size=(2, 4))
     raw = (q @ k.T).astype(float)
-    return Drawn(
+    return posed(
         f"A head of width $H = 4$ has the queries $$Q = {tex(q)}$$ and the keys $$K = {tex(k)}.$$ Give the matrix of "
         "scaled scores, before the softmax.",
         raw / 2,
         f"$$QK^\\top / \\sqrt{{4}} = {tex(raw)} / 2 = {tex(raw / 2)}$$ Row: query; column: key.",
         ((2, "queries times keys, each row against each row"), (1, "divided by the root of the width, 2")),
         {"q": q, "k": k},
-        (
-            known("04.scale", "no-sqrt", raw),
-            known("04.scale", "divided-by-width", raw / 4),
-            known("04.scale", "sqrt-of-tokens", raw / 2**0.5),
-            known("04.scores", "swapped", raw.T / 2),
-        ),
+        known("04.scale", "no-sqrt", raw),
+        known("04.scale", "divided-by-width", raw / 4),
+        known("04.scale", "sqrt-of-tokens", raw / 2**0.5),
+        known("04.scores", "swapped", raw.T / 2),
     )
 
 
@@ -39,7 +37,7 @@ def weights(rng: np.random.Generator) -> Drawn:
     row_weights = softmax(np.where(np.arange(4) == hidden, -np.inf, row))
     late = softmax(row) * (np.arange(4) != hidden)
     ordinal = ("first", "second", "third", "fourth")[hidden]
-    return Drawn(
+    return posed(
         f"One query has the scaled scores ${logs(powers)}$ with four keys, and a mask hides the {ordinal} key. The "
         f"values are $${tex(values)}$$ Give the row of weights and the output.",
         (row_weights, row_weights @ values),
@@ -47,14 +45,12 @@ def weights(rng: np.random.Generator) -> Drawn:
         f"${tex(row_weights @ values)}$.",
         ((1, "weight 0 for the hidden key"), (1, "the others divided by their own sum"), (2, "the mixture")),
         {"powers": powers, "hidden": hidden, "values": values},
-        (
-            known("04.weights", "mask-ignored", (softmax(row), softmax(row) @ values)),
-            known("04.weights", "mask-after-softmax", (late, late @ values)),
-            known(
-                "04.weights",
-                "masked-to-zero",
-                (softmax(np.where(late == 0, 0.0, row)), softmax(np.where(late == 0, 0.0, row)) @ values),
-            ),
+        known("04.weights", "mask-ignored", (softmax(row), softmax(row) @ values)),
+        known("04.weights", "mask-after-softmax", (late, late @ values)),
+        known(
+            "04.weights",
+            "masked-to-zero",
+            (softmax(np.where(late == 0, 0.0, row)), softmax(np.where(late == 0, 0.0, row)) @ values),
         ),
     )
 
@@ -66,7 +62,7 @@ def backward(rng: np.random.Generator) -> Drawn:
     came = rng.integers(-3, 6, size=3)
     inner = float(row @ came)
     answer = softmax_backward(row[None], came[None])[0]
-    return Drawn(
+    return posed(
         f"A row of attention weights is $a = {tex(row)}$, and the gradient of the loss with respect to it is "
         f"$\\mathrm{{d}}a = {tex(came)}$. Give the gradient with respect to the row's scores.",
         answer,
@@ -74,11 +70,9 @@ def backward(rng: np.random.Generator) -> Drawn:
         f"${tex(answer)}$. It sums to 0.",
         ((1, "the inner product"), (1, "taken from each"), (1, "times the weights"), (1, "the numbers")),
         {"row": row, "came": came},
-        (
-            known("04.softmax-backward", "no-inner", row * came),
-            known("04.softmax-backward", "diagonal-only", row * (1 - row) * came),
-            known("04.softmax-backward", "plain-sum", row * (came - came.sum())),
-        ),
+        known("04.softmax-backward", "no-inner", row * came),
+        known("04.softmax-backward", "diagonal-only", row * (1 - row) * came),
+        known("04.softmax-backward", "plain-sum", row * (came - came.sum())),
     )
 
 
@@ -88,7 +82,7 @@ def memory(rng: np.random.Generator) -> Drawn:
     mib = batch * tokens**2 * size / 2**20
     dtype = "float32" if size == 4 else "bfloat16"
     factor = pick(rng, 3, 5)
-    return Drawn(
+    return posed(
         f"One head reads a batch of $B = {batch}$ sequences of $T = {tokens}$ tokens. (a) How many MiB "
         f"($2^{{20}}$ bytes) do its scores take in {dtype}? (b) All sequences become {factor} times as long: by which "
         "factor do the scores grow, and (c) by which do the queries?",
@@ -96,11 +90,9 @@ def memory(rng: np.random.Generator) -> Drawn:
         f"(a) $B T^2$ numbers of {size} bytes: ${tex(mib)}$ MiB. (b) ${factor**2}$, the square. (c) ${factor}$.",
         ((1, "(a)"), (1, "(b)"), (1, "(c)")),
         {"batch": batch, "tokens": tokens, "size": size, "factor": factor},
-        (
-            known("04.cost", "elements-for-bytes", (mib / size, factor**2, factor)),
-            known("04.cost", "batch-forgotten", (mib / batch, factor**2, factor)),
-            known("04.cost", "one-axis", (mib / tokens, factor, factor)),
-        ),
+        known("04.cost", "elements-for-bytes", (mib / size, factor**2, factor)),
+        known("04.cost", "batch-forgotten", (mib / batch, factor**2, factor)),
+        known("04.cost", "one-axis", (mib / tokens, factor, factor)),
     )
 
 
@@ -108,7 +100,7 @@ def memory(rng: np.random.Generator) -> Drawn:
 def why_root(rng: np.random.Generator) -> Drawn:
     width = pick(rng, 16, 64, 100, 256)
     root = int(width**0.5)
-    return Drawn(
+    return posed(
         f"Queries and keys of a new head of width $H = {width}$ have independent entries of mean 0 and variance 1. "
         "How large is the variance of a score, and its standard deviation? By what are scores divided, and what "
         "would happen to the weights if they were divided (a) by nothing, (b) by $H$?",
@@ -119,10 +111,8 @@ def why_root(rng: np.random.Generator) -> Drawn:
         f"$H$ they spread by $1/{root}$: the weights are nearly equal.",
         ((1, "variance and standard deviation"), (1, "the root"), (1, "(a) saturated rows"), (1, "(b) near equal")),
         {"H": width},
-        (
-            mistake(None, "Says that every gradient vanishes without the root: many rows saturate, others do not."),
-            known("04.scale", "sqrt-of-tokens"),
-        ),
+        mistake(None, "Says that every gradient vanishes without the root: many rows saturate, others do not."),
+        known("04.scale", "sqrt-of-tokens"),
     )
 
 

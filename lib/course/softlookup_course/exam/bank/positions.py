@@ -4,7 +4,7 @@ import numpy as np
 
 from softlookup.reference.positions import alibi_bias, alibi_slopes, angles
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick, posed
 
 ask = Chapter(6)
 
@@ -15,7 +15,7 @@ def angle(rng: np.random.Generator) -> Drawn:
     pair_angles = angles(np.array([position]), 8)[0]
     answer = float(pair_angles[column // 2])
     function = "sine" if column % 2 == 0 else "cosine"
-    return Drawn(
+    return posed(
         f"A table of sinusoids has width $D = 8$, base 10000, sine and cosine in turn. (a) Of which angle is column "
         f"{column} at position {position} the sine or cosine, and which of both? Columns and positions count from 0. "
         "(b) What is the length of a row squared?",
@@ -24,11 +24,9 @@ def angle(rng: np.random.Generator) -> Drawn:
         f"= {answer:g}$, its {function}. (b) Four pairs, each with $\\sin^2 + \\cos^2 = 1$: 4.",
         ((1, "the exponent by pairs"), (1, "angle, and sine or cosine"), (1, "(b)")),
         {"position": position, "column": column},
-        (
-            known("06.angles", "exponent-halved", (position * 10000 ** (-(column // 2) / 8), function, 4)),
-            known("06.angles", "pairs-from-one", (position * 10000 ** (-2 * (column // 2 + 1) / 8), function, 4)),
-            known("06.angles", "starts-at-one", ((position + 1) * answer / position, function, 4)),
-        ),
+        known("06.angles", "exponent-halved", (position * 10000 ** (-(column // 2) / 8), function, 4)),
+        known("06.angles", "pairs-from-one", (position * 10000 ** (-2 * (column // 2 + 1) / 8), function, 4)),
+        known("06.angles", "starts-at-one", ((position + 1) * answer / position, function, 4)),
     )
 
 
@@ -44,7 +42,7 @@ def alibi(rng: np.random.Generator) -> Drawn:
     table = np.where(visible, lower, -np.inf)
     distance = np.subtract.outer(np.arange(tokens), np.arange(tokens))
     first = 2.0 ** (-8 * head / heads)
-    return Drawn(
+    return posed(
         f"A layer with {heads} heads uses ALiBi under a causal mask. Give the slope of head {head} (heads count from "
         f"0), and what is added to its scaled scores for {tokens} tokens: a row for each query; hidden places may stay "
         "empty.",
@@ -52,11 +50,9 @@ def alibi(rng: np.random.Generator) -> Drawn:
         f"Slope $2^{{-8 \\cdot {head + 1}/{heads}}} = {tex(slope)}$, times the distance, taken away: $${tex(table)}$$",
         ((2, "the slope, heads counted from 1 in the exponent"), (1, "by distance"), (1, "with a minus")),
         {"heads": heads, "one": head, "tokens": tokens},
-        (
-            known("06.alibi", "rewarded", (slope, np.where(visible, slope * distance, 0.0))),
-            mistake((first, np.where(visible, -first * distance, 0.0)), "Heads are counted from 0 in the exponent."),
-            known("06.alibi", "one-too-far", (slope, np.where(visible, -slope * (distance + 1), 0.0))),
-        ),
+        known("06.alibi", "rewarded", (slope, np.where(visible, slope * distance, 0.0))),
+        mistake((first, np.where(visible, -first * distance, 0.0)), "Heads are counted from 0 in the exponent."),
+        known("06.alibi", "one-too-far", (slope, np.where(visible, -slope * (distance + 1), 0.0))),
     )
 
 
@@ -65,7 +61,7 @@ def relative(rng: np.random.Generator) -> Drawn:
     tokens, clip = int(rng.integers(4, 6)), int(rng.integers(1, 3))
     steps = np.arange(tokens)[None, :] - np.arange(tokens)[:, None]
     answer = np.clip(steps, -clip, clip) + clip
-    return Drawn(
+    return posed(
         f"Shaw's relative positions keep a row for each distance $s - t$ from $-{clip}$ to ${clip}$ (key's place "
         f"minus query's place); what is farther is clipped, and the rows count from 0. Give for {tokens} tokens the "
         "table of row numbers, a row for each query. How many rows are learned?",
@@ -74,11 +70,9 @@ def relative(rng: np.random.Generator) -> Drawn:
         f"$2 \\cdot {clip} + 1 = {2 * clip + 1}$ rows.",
         ((1, "clipped on both sides"), (1, "moved to begin at 0, sign as said"), (1, "number of rows")),
         {"tokens": tokens, "clip": clip},
-        (
-            known("06.relative", "sign", (answer.T, 2 * clip + 1)),
-            known("06.relative", "not-moved", (answer - clip, 2 * clip + 1)),
-            known("06.relative", "absolute", (np.minimum(np.abs(steps), clip), clip + 1)),
-        ),
+        known("06.relative", "sign", (answer.T, 2 * clip + 1)),
+        known("06.relative", "not-moved", (answer - clip, 2 * clip + 1)),
+        known("06.relative", "absolute", (np.minimum(np.abs(steps), clip), clip + 1)),
     )
 
 
@@ -91,7 +85,7 @@ def turn(rng: np.random.Generator) -> Drawn:
     turned_k = k @ np.linalg.matrix_power(quarter, at - back)
     score = int(turned_q @ turned_k)
     other = int((q @ np.linalg.matrix_power(quarter, -back % 4)) @ k)
-    return Drawn(
+    return posed(
         "A head has width 2, and its rotary positions turn by a quarter turn ($90°$, anticlockwise) for each place. "
         f"The query ${tex(q)}$ stands at place {at}, the key ${tex(k)}$ at place {at - back}. Give both turned vectors "
         f"and their dot product. What is the dot product if both words stand {moved} places later?",
@@ -100,19 +94,15 @@ def turn(rng: np.random.Generator) -> Drawn:
         f"is {score}. Later it is the same: it knows only the distance, {back}.",
         ((1, "the query"), (1, "the key"), (1, "their product"), (1, "the same later")),
         {"q": q, "k": k, "at": at, "back": back, "moved": moved},
-        (
-            mistake(
-                (turned_q, turned_k, int(q @ k), int(q @ k)), "The product is taken of the vectors before the turn."
-            ),
-            mistake((turned_q, turned_k, other, other), "The distance is turned the wrong way."),
-        ),
+        mistake((turned_q, turned_k, int(q @ k), int(q @ k)), "The product is taken of the vectors before the turn."),
+        mistake((turned_q, turned_k, other, other), "The distance is turned the wrong way."),
     )
 
 
 @ask("order", "explanation", points=4, minutes=5)
 def order(rng: np.random.Generator) -> Drawn:
     first, second = pick(rng, ("the dog bites the man", "the man bites the dog"), ("it is late", "is it late"))
-    return Drawn(
+    return posed(
         f"A layer of self-attention has neither positions nor a mask. What do the outputs for *{first}* and *{second}* "
         "have to do with each other? What about the mean of all outputs? And does a causal mask change the answer?",
         None,
@@ -122,7 +112,7 @@ def order(rng: np.random.Generator) -> Drawn:
         "little about order.",
         ((2, "the same rows, moved with their words"), (1, "the same mean"), (1, "a causal mask breaks it")),
         {"one": first},
-        (mistake(None, "Says invariant for the table of outputs: that holds for their mean."),),
+        mistake(None, "Says invariant for the table of outputs: that holds for their mean."),
     )
 
 

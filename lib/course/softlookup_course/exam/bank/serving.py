@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick, posed
 
 ask = Chapter(16)
 
@@ -22,7 +22,7 @@ def latency(rng: np.random.Generator) -> Drawn:
     ranked = np.sort(waits)
     value = (first, int(ranked[2]), int(ranked[5]))
     interpolated = tuple(float(np.percentile(waits, p)) for p in (50, 95))
-    return Drawn(
+    return posed(
         f"A request arrives at {arrival} ms, and its tokens at {', '.join(map(str, times))} ms. Give (a) its time to "
         "first token, and by nearest rank (b) the 50th and (c) the 95th percentile of its times between tokens.",
         value,
@@ -30,12 +30,10 @@ def latency(rng: np.random.Generator) -> Drawn:
         f"$6 \\cdot 0.5 = 3$: {value[1]} ms. (c) Place $6 \\cdot 0.95 = 5.7$, rounded up to 6: {value[2]} ms.",
         ((1, "(a), counted from the arrival"), (1, "(b), one of the waits"), (1, "(c), rounded up")),
         {"arrival": arrival, "times": times},
-        (
-            known("16.latencies", "interpolated", (first, *interpolated)),
-            known("16.latencies", "first-wait-between", (first, int(ranked[3]), first)),
-            known("16.latencies", "one-rank-too-high", (first, int(ranked[3]), int(ranked[5]))),
-            known("16.latencies", "arrival-ignored", (int(times[0]), *value[1:])),
-        ),
+        known("16.latencies", "interpolated", (first, *interpolated)),
+        known("16.latencies", "first-wait-between", (first, int(ranked[3]), first)),
+        known("16.latencies", "one-rank-too-high", (first, int(ranked[3]), int(ranked[5]))),
+        known("16.latencies", "arrival-ignored", (int(times[0]), *value[1:])),
     )
 
 
@@ -50,7 +48,7 @@ def admit(rng: np.random.Generator) -> Drawn:
     blocks = fits * needed + int(rng.integers(1, needed))
     free = blocks * size * token
     value = (blocks, fits)
-    return Drawn(
+    return posed(
         f"A model has {layers} layers, {heads} query heads and {kv_heads} key-value heads of width {width}, and its "
         f"cache holds numbers of 2 bytes. Beside weights and reserve, ${tex(free)}$ bytes are left, in blocks of "
         f"{size} tokens. (a) How many blocks are there? (b) How many requests are sure to fit, each with a prompt of "
@@ -69,28 +67,21 @@ def admit(rng: np.random.Generator) -> Drawn:
             "prompt": prompt,
             "new": new,
         },
-        (
-            known("16.admit", "query-heads", (blocks // 4, blocks // 4 // needed)),
-            known("16.admit", "keys-alone", (2 * blocks, 2 * blocks // needed)),
-            known("16.admit", "answers-forgotten", (blocks, blocks // -(-prompt // size))),
-        ),
+        known("16.admit", "query-heads", (blocks // 4, blocks // 4 // needed)),
+        known("16.admit", "keys-alone", (2 * blocks, 2 * blocks // needed)),
+        known("16.admit", "answers-forgotten", (blocks, blocks // -(-prompt // size))),
     )
 
 
 @ask("schedule", "matrix", points=4, minutes=5)
 def schedule(rng: np.random.Generator) -> Drawn:
-    decoding, prefilling, first, second = (
-        2,
-        int(rng.integers(5, 30)),
-        int(rng.integers(20, 60)),
-        int(rng.integers(40, 90)),
-    )
-    budget = decoding + prefilling + first + int(rng.integers(5, 30))
+    prefilling, first, second = (int(rng.integers(low, high)) for low, high in ((5, 30), (20, 60), (40, 90)))
+    budget = 2 + prefilling + first + int(rng.integers(5, 30))
     wants = [1, 1, prefilling, first, second]
     answer = np.array(_given_out(wants, budget))
     late = _given_out([prefilling, first, second, 1, 1], budget)
     short = _given_out([1, 1, prefilling, min(first, second), max(first, second)], budget)
-    return Drawn(
+    return posed(
         f"A step of continuous batching may compute {budget} tokens. Two requests are decoding; of a third, "
         f"{prefilling} tokens of the prompt are not computed yet. Two more wait, with prompts of {first} and {second} "
         "tokens, and there are places enough. Decoding comes first, then prefill in chunks, in the order of arrival. "
@@ -100,15 +91,13 @@ def schedule(rng: np.random.Generator) -> Drawn:
         f"the first waiting one {first}; for the last {int(answer[4])} of {second} are left: ${tex(answer)}$.",
         ((1, "one token for each that decodes"), (1, "the running prefill goes on"), (2, "the last chunk is cut")),
         {"budget": budget, "left": prefilling, "first": first, "second": second},
-        (
-            known("16.schedule", "prefill-first", np.array([*late[3:], *late[:3]])),
-            known("16.schedule", "budget-exceeded", np.array(wants)),
-            known("16.schedule", "whole-prompts-alone", np.array([*answer[:4], 0])),
-            known(
-                "16.schedule",
-                "shortest-first",
-                np.array([*short[:3], *(short[3:] if first <= second else short[:2:-1])]) if first > second else None,
-            ),
+        known("16.schedule", "prefill-first", np.array([*late[3:], *late[:3]])),
+        known("16.schedule", "budget-exceeded", np.array(wants)),
+        known("16.schedule", "whole-prompts-alone", np.array([*answer[:4], 0])),
+        known(
+            "16.schedule",
+            "shortest-first",
+            np.array([*short[:3], *(short[3:] if first <= second else short[:2:-1])]) if first > second else None,
         ),
     )
 
@@ -119,7 +108,7 @@ def draft(rng: np.random.Generator) -> Drawn:
     cost = pick(rng, 0.1, 0.2, 0.25)
     tokens = float(sum(half**i for i in range(k + 1)))
     steps = k * cost + 1
-    return Drawn(
+    return posed(
         f"A drafted token is accepted with probability {half:g} if all before it were. A round drafts {k} tokens, each "
         f"of which takes {cost:g} of the time of a step of the large model, and checks them in one step. Give (a) the "
         "mean number of tokens that a round writes, (b) the round's time in steps, and (c) how many times as fast as "
@@ -129,12 +118,10 @@ def draft(rng: np.random.Generator) -> Drawn:
         f"${k} \\cdot {cost:g} + 1 = {tex(steps)}$. (c) ${tex(tokens / steps)}$.",
         ((2, "(a): powers, and one token more"), (1, "(b): draft and check"), (1, "(c): the quotient")),
         {"half": half, "k": k, "cost": cost},
-        (
-            known("16.speedup", "bonus-forgotten", (tokens - 1, steps, (tokens - 1) / steps)),
-            known("16.speedup", "each-by-itself", (1 + k * half, steps, (1 + k * half) / steps)),
-            known("16.speedup", "draft-for-nothing", (tokens, 1.0, tokens)),
-            known("16.speedup", "one-check-for-each", (tokens, k * cost + k, tokens / (k * cost + k))),
-        ),
+        known("16.speedup", "bonus-forgotten", (tokens - 1, steps, (tokens - 1) / steps)),
+        known("16.speedup", "each-by-itself", (1 + k * half, steps, (1 + k * half) / steps)),
+        known("16.speedup", "draft-for-nothing", (tokens, 1.0, tokens)),
+        known("16.speedup", "one-check-for-each", (tokens, k * cost + k, tokens / (k * cost + k))),
     )
 
 
@@ -142,7 +129,7 @@ def draft(rng: np.random.Generator) -> Drawn:
 def money(rng: np.random.Generator) -> Drawn:
     price, rate, utilisation = pick(rng, 1.8, 3.6, 7.2), pick(rng, 1000, 2000, 4000), pick(rng, 0.25, 0.4, 0.5)
     busy, value = price / 3600 / rate * 1e6, price / 3600 / (rate * utilisation) * 1e6
-    return Drawn(
+    return posed(
         f"A machine costs {price:g} euros an hour and writes {rate} tokens a second while it is busy, which it is "
         f"{100 * utilisation:g} % of the time. What does a million tokens cost in euros?",
         value,
@@ -150,12 +137,10 @@ def money(rng: np.random.Generator) -> Drawn:
         f"for {price:g} euros; a million cost ${tex(value)}$.",
         ((1, "an hour has 3600 seconds"), (1, "divided by the utilisation"), (1, "the cost of a million")),
         {"price": price, "rate": rate, "share": utilisation},
-        (
-            known("16.cost", "utilisation-forgotten", busy),
-            known("16.cost", "utilisation-multiplied", busy * utilisation),
-            known("16.cost", "minutes-for-seconds", 60 * value),
-            mistake(value / 1000, "this is the cost of a thousand tokens"),
-        ),
+        known("16.cost", "utilisation-forgotten", busy),
+        known("16.cost", "utilisation-multiplied", busy * utilisation),
+        known("16.cost", "minutes-for-seconds", 60 * value),
+        mistake(value / 1000, "this is the cost of a thousand tokens"),
     )
 
 
@@ -164,7 +149,7 @@ def masked(rng: np.random.Generator) -> Drawn:
     go, home, here = pick(rng, 0.6, 0.7, 0.8), pick(rng, 0.1, 0.2), pick(rng, 0.5, 0.9)
     fits = (go * home, (1 - go) * here)
     value = (fits[1] / sum(fits), 1 - go)
-    return Drawn(
+    return posed(
         f"A model writes two tokens. The first is `go` with probability {go:g}, otherwise `stay`. After `go` comes "
         f"`home` with probability {home:g}, after `stay` comes `here` with probability {here:g}. Of all texts, only "
         "`go home` and `stay here` fit a pattern. What is the probability of `stay here` (a) by the model, given that "
@@ -179,17 +164,15 @@ def masked(rng: np.random.Generator) -> Drawn:
             (1, "(b): what comes later has no part in it"),
         ),
         {"go": go, "home": home, "here": here},
-        (
-            mistake((value[0], value[0]), "the mask is taken to leave the proportions of whole texts as they are"),
-            mistake((fits[1], value[1]), "(a) is not divided by the probability that a text fits"),
-            known("16.constrained-step", "mask-after-softmax", (value[0], fits[1])),
-        ),
+        mistake((value[0], value[0]), "the mask is taken to leave the proportions of whole texts as they are"),
+        mistake((fits[1], value[1]), "(a) is not divided by the probability that a text fits"),
+        known("16.constrained-step", "mask-after-softmax", (value[0], fits[1])),
     )
 
 
 @ask("overload", "explanation", points=4, minutes=5)
 def overload(rng: np.random.Generator) -> Drawn:
-    return Drawn(
+    return posed(
         "While a server writes for twenty readers, a prompt of 50,000 tokens arrives. Without chunked prefill all of "
         "them see their text stand still. Say why, what chunked prefill changes for the readers and for the new "
         "request, and how the size of a chunk is chosen.",

@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.reference.lookup import cosine_similarity, lookup_weights
 from softlookup_course.exam.notes import logs, tex
-from softlookup_course.exam.question import Chapter, Drawn, different, known, pick
+from softlookup_course.exam.question import Chapter, Drawn, different, known, pick, posed
 
 ask = Chapter(2)
 
@@ -17,7 +17,7 @@ def mix(rng: np.random.Generator) -> Drawn:
     values = rng.integers(-4, 9, size=(3, 2))
     weights = lookup_weights(np.log(powers))
     answer = weights @ values
-    return Drawn(
+    return posed(
         f"A query's dot products with three keys are ${logs(powers)}$. The values are ${tex(values[0])}$, "
         rf"${tex(values[1])}$ and ${tex(values[2])}$. Give the weights at temperature $\tau = 1$, and the answer of "
         "the soft lookup.",
@@ -26,11 +26,9 @@ def mix(rng: np.random.Generator) -> Drawn:
         f"The answer is the mean of the values by these weights, ${tex(answer)}$.",
         ((1, "powers of e"), (1, "divided by their sum"), (2, "the mixture of whole values, or with the own weights")),
         {"powers": powers, "values": values},
-        (
-            known("02.lookup", "hard-argmax", (np.eye(3)[int(np.argmax(powers))], values[int(np.argmax(powers))])),
-            known("02.lookup", "plain-mean", (weights, values.mean(axis=0))),
-            known("02.mix", "not-normalised", (weights, np.array(powers) @ values)),
-        ),
+        known("02.lookup", "hard-argmax", (np.eye(3)[int(np.argmax(powers))], values[int(np.argmax(powers))])),
+        known("02.lookup", "plain-mean", (weights, values.mean(axis=0))),
+        known("02.mix", "not-normalised", (weights, np.array(powers) @ values)),
     )
 
 
@@ -44,7 +42,7 @@ def temperature(rng: np.random.Generator) -> Drawn:
     plain = lookup_weights(np.log(powers))
     comparison = "half of it" if tau == 0.5 else "twice as high"
     changed = "squared" if tau == 0.5 else "replaced by its root"
-    return Drawn(
+    return posed(
         f"At temperature 1 a soft lookup has weights in the proportion ${' : '.join(map(str, powers))}$. "
         f"Which weights has it at a temperature that is {comparison}?",
         weights,
@@ -52,7 +50,8 @@ def temperature(rng: np.random.Generator) -> Drawn:
         f"${' : '.join(tex(p ** (1 / tau)) for p in powers)}$, and after division by the sum ${tex(weights)}$.",
         ((2, rf"each power is {changed}"), (1, "weights that sum to 1")),
         {"powers": powers, "tau": tau},
-        (known("02.weights", "tau-multiplied", other), known("02.weights", "tau-ignored", plain)),
+        known("02.weights", "tau-multiplied", other),
+        known("02.weights", "tau-ignored", plain),
     )
 
 
@@ -64,7 +63,7 @@ def cosine(rng: np.random.Generator) -> Drawn:
     b = b * scale
     cosines = cosine_similarity(q[None], np.stack([a, b]))[0]
     dots = np.array([float(q @ a), float(q @ b)])
-    return Drawn(
+    return posed(
         f"A query is ${tex(q)}$, two keys are $k_1 = {tex(a)}$ and $k_2 = {tex(b)}$. Give both cosine similarities "
         "as fractions, and say which key is the best by the cosine, and which by the dot product.",
         (cosines, (1 + int(cosines.argmax()), 1 + int(dots.argmax()))),
@@ -73,10 +72,8 @@ def cosine(rng: np.random.Generator) -> Drawn:
         f"$k_{1 + int(cosines.argmax())}$; by the dot product: $k_{1 + int(dots.argmax())}$.",
         ((1, "lengths"), (1, "both cosines"), (1, "both answers, or from the own numbers")),
         {"q": q, "a": a, "b": b},
-        (
-            known("02.similarity", "dot-product", (dots, (1 + int(dots.argmax()), 1 + int(dots.argmax())))),
-            known("02.similarity", "one-length-for-all"),
-        ),
+        known("02.similarity", "dot-product", (dots, (1 + int(dots.argmax()), 1 + int(dots.argmax())))),
+        known("02.similarity", "one-length-for-all"),
     )
 
 
@@ -84,7 +81,7 @@ def cosine(rng: np.random.Generator) -> Drawn:
 def lead(rng: np.random.Generator) -> Drawn:
     others, odds, tau = pick(rng, 5, 7, 10, 20), pick(rng, 2, 3, 4), pick(rng, 2, 3)
     answer = tau * log(odds * others)
-    return Drawn(
+    return posed(
         rf"A store has {others + 1} keys. All but one have the same score, and the temperature is $\tau = {tau}$. By "
         rf"how much must the one lead for it to get $\tfrac{{{odds}}}{{{odds + 1}}}$ of the weight? Leave the "
         "logarithm as it is.",
@@ -95,12 +92,10 @@ def lead(rng: np.random.Generator) -> Drawn:
         rf"($\approx {answer:.3g}$).",
         ((2, "the equation for the weight"), (1, "solved for the power"), (1, "the logarithm, times the temperature")),
         {"others": others, "odds": odds, "tau": tau},
-        (
-            known("02.lead", "counted-itself", tau * log(odds * (others + 1))),
-            known("02.lead", "tau-ignored", log(odds * others)),
-            known("02.lead", "others-forgotten", tau * log(odds)),
-            known("02.lead", "divided-by-tau", log(odds * others) / tau),
-        ),
+        known("02.lead", "counted-itself", tau * log(odds * (others + 1))),
+        known("02.lead", "tau-ignored", log(odds * others)),
+        known("02.lead", "others-forgotten", tau * log(odds)),
+        known("02.lead", "divided-by-tau", log(odds * others) / tau),
     )
 
 
@@ -124,7 +119,7 @@ ask.false(
 @ask("fits", "explanation", points=3, minutes=4)
 def fits(rng: np.random.Generator) -> Drawn:
     shop = pick(rng, "tools, and somebody asks for *milk*", "fruit, and somebody asks for *a hammer*")
-    return Drawn(
+    return posed(
         f"A soft lookup over a store of prices knows {shop}. What does it answer? Compare with a Python dictionary, "
         "and say whether the weights show that no key fitted.",
         None,

@@ -8,7 +8,7 @@ import numpy as np
 from softlookup.reference.embeddings import one_hot
 from softlookup.text.bpe_training import PairCounts, merge_pair
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick, posed
 
 ask = Chapter(3)
 
@@ -37,7 +37,7 @@ def merge(rng: np.random.Generator) -> Drawn:
         once.update(dict.fromkeys((a + b for a, b in pairwise(word)), n))
     unweighted = Counter(a + b for word in words for a, b in pairwise(word))
     table = "\n".join(f"| {word} | {n} |" for word, n in zip(words, counts, strict=True))
-    return Drawn(
+    return posed(
         "A byte-pair tokenizer learns from these words, which it takes apart into letters; no pair reaches across two "
         f"words.\n\n| word | times |\n|---|---|\n{table}\n\nWhich pair is joined first, and how often does it stand "
         "there?",
@@ -46,10 +46,8 @@ def merge(rng: np.random.Generator) -> Drawn:
         "twice in a word counts twice.",
         ((2, "the pair, with counts of at least the two commonest"), (1, "how often")),
         {"words": words, "counts": counts},
-        (
-            known("03.pair-counts", "times-forgotten", unweighted.most_common(1)[0]),
-            known("03.pair-counts", "once-each-word", once.most_common(1)[0]),
-        ),
+        known("03.pair-counts", "times-forgotten", unweighted.most_common(1)[0]),
+        known("03.pair-counts", "once-each-word", once.most_common(1)[0]),
     )
 
 
@@ -70,14 +68,15 @@ def cut(rng: np.random.Generator) -> Drawn:
     for pair in reversed(merges):
         later = merge_pair(later, pair, "".join(pair))
     learned = ", ".join(f"{a} + {b}" for a, b in merges)
-    return Drawn(
+    return posed(
         f"A byte-pair tokenizer has learned these merges, in this order: {learned}. How does it cut *{word}*?",
         tuple(tokens),
         f"**{' '.join(tokens)}**. The merge that was learned first goes first, wherever its pair stands; later merges "
         "find what is left.",
         ((2, "earliest merge first"), (1, "carried on to the end")),
         {"merges": merges, "word": word},
-        (known("03.encode", "latest-first", tuple(later)), known("03.encode", "one-merge")),
+        known("03.encode", "latest-first", tuple(later)),
+        known("03.encode", "one-merge"),
     )
 
 
@@ -87,7 +86,7 @@ def padding(rng: np.random.Generator) -> Drawn:
     longest = max(lengths)
     fraction = 1 - sum(lengths) / (4 * longest)
     squares = 1 - sum(n * n for n in lengths) / (4 * longest**2)
-    return Drawn(
+    return posed(
         f"Four sentences of {', '.join(map(str, lengths[:3]))} and {lengths[3]} tokens are put into one batch. (a) "
         "Which shape have the ids? (b) What share of them is padding? (c) What share of the scores of one head has "
         "padding as query or as key?",
@@ -96,7 +95,7 @@ def padding(rng: np.random.Generator) -> Drawn:
         f"(c) ${tex(squares)}$: of $4 \\cdot {longest}^2$ scores only {sum(n * n for n in lengths)} are between words.",
         ((1, "(a)"), (1, "(b)"), (1, "(c), squares of the lengths")),
         {"lengths": lengths},
-        (mistake(((4, longest), fraction, fraction), "The share of places is taken for the share of pairs in (c)."),),
+        mistake(((4, longest), fraction, fraction), "The share of places is taken for the share of pairs in (c)."),
     )
 
 
@@ -110,7 +109,7 @@ def gradient(rng: np.random.Generator) -> Drawn:
     answer = one_hot(ids, size).T @ upstream
     last = np.zeros((size, 2))
     last[ids] = upstream
-    return Drawn(
+    return posed(
         f"A table $E$ has {size} rows (ids 0 to {size - 1}) of width 2. The tokens ${tex(tuple(ids))}$ were looked up, "
         f"and the gradients that come back to the four embeddings are, row by row, $${tex(upstream)}$$ Give the "
         "gradient of $E$.",
@@ -119,7 +118,8 @@ def gradient(rng: np.random.Generator) -> Drawn:
         f"added, and rows that were not looked up have zeros: $${tex(answer)}$$",
         ((1, "the shape of the table"), (2, "the repeated row is a sum"), (1, "zeros elsewhere")),
         {"ids": ids, "upstream": upstream},
-        (known("03.table-gradient", "last-wins", last), known("03.table-gradient", "every-row")),
+        known("03.table-gradient", "last-wins", last),
+        known("03.table-gradient", "every-row"),
     )
 
 
@@ -127,7 +127,7 @@ def gradient(rng: np.random.Generator) -> Drawn:
 def table(rng: np.random.Generator) -> Drawn:
     words, width = pick(rng, 10_000, 20_000, 30_000, 50_000), pick(rng, 100, 200, 300, 500)
     tied, apart = words * width, 2 * words * width
-    return Drawn(
+    return posed(
         f"A model has a vocabulary of ${tex(words)}$ tokens and width $D = {width}$. How many parameters do its input "
         "table and its output matrix have together (a) tied, (b) not tied? (c) How many megabytes ($10^6$ bytes) does "
         "(b) take in float32?",
@@ -136,10 +136,8 @@ def table(rng: np.random.Generator) -> Drawn:
         f"(c) four bytes each: ${tex(apart * 4 / 1e6)}$ MB.",
         ((1, "(a)"), (1, "(b)"), (1, "(c), from the own (b)")),
         {"V": words, "D": width},
-        (
-            mistake((tied, tied, tied * 4 / 1e6), "The output matrix is forgotten in (b)."),
-            mistake((tied, apart, apart / 1e6), "Numbers are counted as bytes in (c): one of float32 takes four."),
-        ),
+        mistake((tied, tied, tied * 4 / 1e6), "The output matrix is forgotten in (b)."),
+        mistake((tied, apart, apart / 1e6), "Numbers are counted as bytes in (c): one of float32 takes four."),
     )
 
 

@@ -9,7 +9,7 @@ from softlookup.model.whole.objectives import cross_entropy, label_smoothing, pe
 from softlookup.model.whole.schedules import noam
 from softlookup.roofline.memory import RECIPES, state_bytes
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, mistake, pick, posed
 
 ask = Chapter(9)
 
@@ -28,7 +28,7 @@ def loss(rng: np.random.Generator) -> Drawn:
     bits = nats / log(2)
     wrong = (powers.sum() + padded * pads) / 6
     probabilities = ", ".join(f"\\tfrac{{1}}{{{2**n}}}" for n in powers)
-    return Drawn(
+    return posed(
         f"A batch holds four words and {pads} places of padding. The model gave the right words the probabilities "
         f"${probabilities}$, and `<pad>` at its places $\\tfrac{{1}}{{{2**padded}}}$. Give the mean loss as a multiple "
         "of $\\ln 2$, and the perplexity.",
@@ -37,13 +37,9 @@ def loss(rng: np.random.Generator) -> Drawn:
         f"${tex(bits)} \\ln 2$, and the perplexity $2^{{{tex(bits)}}} = {tex(perplexity(nats))}$.",
         ((2, "the mean surprise of the four words"), (1, "without padding"), (1, "perplexity")),
         {"powers": powers, "padded": padded},
-        (
-            known("09.cross-entropy", "padding-counted", (wrong, 2.0**wrong)),
-            known("09.cross-entropy", "padding-in-the-count", (powers.sum() / 6, 2.0 ** (powers.sum() / 6))),
-            mistake(
-                (bits, float(np.mean(2.0**powers))), "The mean of perplexities is taken for that of the mean loss."
-            ),
-        ),
+        known("09.cross-entropy", "padding-counted", (wrong, 2.0**wrong)),
+        known("09.cross-entropy", "padding-in-the-count", (powers.sum() / 6, 2.0 ** (powers.sum() / 6))),
+        mistake((bits, float(np.mean(2.0**powers))), "The mean of perplexities is taken for that of the mean loss."),
     )
 
 
@@ -52,7 +48,7 @@ def warmup(rng: np.random.Generator) -> Drawn:
     warm, early, late = pick(rng, 1000, 2000, 4000, 8000), pick(rng, 4, 5, 10), pick(rng, 2, 3, 4, 5)
     peak = noam(warm, 512, warmup=warm)
     value = (noam(warm // early, 512, warmup=warm) / peak, noam(warm * late**2, 512, warmup=warm) / peak)
-    return Drawn(
+    return posed(
         f"A model is trained with the learning rate of the Transformer paper and a warm-up of {warm} steps. Which "
         f"share of its highest value has the rate at step {warm // early}, and which at step {warm * late**2}?",
         value,
@@ -60,11 +56,9 @@ def warmup(rng: np.random.Generator) -> Drawn:
         f"$\\sqrt{{{warm}/{warm * late**2}}} = {tex(value[1])}$.",
         ((1, "a line up to the warm-up"), (1, "the root behind it"), (1, "both numbers")),
         {"warm": warm, "early": warm // early, "late": warm * late**2},
-        (
-            known("09.warmup", "never-falls", (value[0], float(late**2))),
-            known("09.warmup", "never-rises", (early**0.5, value[1])),
-            mistake((value[0], 1 / late**2), "The rate falls with the step itself, not with its root."),
-        ),
+        known("09.warmup", "never-falls", (value[0], float(late**2))),
+        known("09.warmup", "never-rises", (early**0.5, value[1])),
+        mistake((value[0], 1 / late**2), "The rate falls with the step itself, not with its root."),
     )
 
 
@@ -75,7 +69,7 @@ def clip(rng: np.random.Generator) -> Drawn:
     first, second = pick(rng, (a, 0), (0, a), (-a, 0)), pick(rng, (0, b), (b, 0), (0, -b))
     value = (bound / norm, np.array(first) * bound / norm, np.array(second) * bound / norm)
     each = (np.array(first) * bound / a, np.array(second) * bound / b)
-    return Drawn(
+    return posed(
         f"A model has two parameters with gradients ${tex(first)}$ and ${tex(second)}$. Gradients are clipped by their "
         f"common norm at {bound}. Give the factor and both clipped gradients.",
         value,
@@ -83,12 +77,8 @@ def clip(rng: np.random.Generator) -> Drawn:
         f"and ${tex(value[2])}$. The direction stays.",
         ((2, "one norm of everything"), (1, "both multiplied by the same factor")),
         {"one": first, "other": second, "bound": bound},
-        (
-            known(
-                "09.clip", "norms-added", (bound / (a + b), *(np.array(g) * bound / (a + b) for g in (first, second)))
-            ),
-            known("09.clip", "each-alone", (bound / norm, *each)),
-        ),
+        known("09.clip", "norms-added", (bound / (a + b), *(np.array(g) * bound / (a + b) for g in (first, second)))),
+        known("09.clip", "each-alone", (bound / norm, *each)),
     )
 
 
@@ -98,7 +88,7 @@ def smoothing(rng: np.random.Generator) -> Drawn:
     label = int(rng.integers(words))
     target = label_smoothing(torch.tensor([[label]]), words, eps)[0, 0].double().numpy().round(6)
     others = np.where(np.arange(words) == label, 1 - eps, eps / (words - 1))
-    return Drawn(
+    return posed(
         f"A vocabulary has {words} words, the right one is number {label} (from 0), and labels are smoothed by "
         f"$\\varepsilon = {eps}$, shared out over all words as in this course. Give the distribution that is asked "
         f"for. Can the loss reach 0?",
@@ -107,10 +97,8 @@ def smoothing(rng: np.random.Generator) -> Drawn:
         f"${tex(target)}$. No: the best that can be done is this distribution itself, and its entropy is above 0.",
         ((1, "a share for every word"), (1, "the right word keeps the rest and its share"), (1, "the floor")),
         {"V": words, "eps": eps, "label": label},
-        (
-            known("09.smoothed-loss", "others-alone", others),
-            known("09.smoothed-loss", "not-smoothed", np.eye(words)[label]),
-        ),
+        known("09.smoothed-loss", "others-alone", others),
+        known("09.smoothed-loss", "not-smoothed", np.eye(words)[label]),
     )
 
 
@@ -121,7 +109,7 @@ def memory(rng: np.random.Generator) -> Drawn:
     gigabytes = tuple(sum(state_bytes(billions * 10**9, recipe).values()) / 1e9 for recipe in (first, second))
     weights = tuple(float(billions * RECIPES[recipe].weights) for recipe in (first, second))
     recipe_text = " (b) ".join(RECIPES[recipe].says for recipe in (first, second))
-    return Drawn(
+    return posed(
         f"A model has {billions} billion parameters. How many GB ($10^9$ bytes) do weights, gradients and the "
         f"optimizer's states take with the recipe (a) {recipe_text}? Activations, and copies that live only during a "
         "pass, are left out.",
@@ -135,11 +123,9 @@ def memory(rng: np.random.Generator) -> Drawn:
         + f": ${tex(gigabytes[0])}$ and ${tex(gigabytes[1])}$ GB.",
         ((2, "all that is kept, in bytes for each parameter"), (1, "both numbers")),
         {"billions": billions, "recipes": (first, second)},
-        (
-            mistake(weights, "The weights alone are counted."),
-            known("09.bytes", "one-moment"),
-            known("09.bytes", "autocast-halves"),
-        ),
+        mistake(weights, "The weights alone are counted."),
+        known("09.bytes", "one-moment"),
+        known("09.bytes", "autocast-halves"),
     )
 
 
@@ -152,7 +138,7 @@ def adam(rng: np.random.Generator) -> Drawn:
     weight.grad = torch.tensor(gradient, dtype=torch.float64)
     optimizer.step()
     change = weight.detach().numpy().round(12)
-    return Drawn(
+    return posed(
         "Adam ($\\beta_1 = 0.9$, $\\beta_2 = 0.999$, bias correction, $\\varepsilon$ left out) begins with the "
         f"gradient ${tex(gradient)}$ and the rate {rate}. Which are the changes of the weights in the first step? What "
         "would they be without the correction?",
@@ -161,11 +147,9 @@ def adam(rng: np.random.Generator) -> Drawn:
         f"${tex(change)}$, however large it is. Without it, $0.1 g / \\sqrt{{0.001 g^2}}$: about 3.16 times as much.",
         ((2, "the rate, with the signs"), (1, "too large without the correction")),
         {"gradient": gradient, "rate": rate},
-        (
-            known("09.adam", "not-corrected", -rate * np.sign(gradient) * 0.1 / 0.001**0.5),
-            known("09.adam", "uphill", -change),
-            mistake(-rate * gradient, "This is a step of plain descent."),
-        ),
+        known("09.adam", "not-corrected", -rate * np.sign(gradient) * 0.1 / 0.001**0.5),
+        known("09.adam", "uphill", -change),
+        mistake(-rate * gradient, "This is a step of plain descent."),
     )
 
 

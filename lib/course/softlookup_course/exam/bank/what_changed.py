@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from softlookup_course.exam.notes import tex
-from softlookup_course.exam.question import Chapter, Drawn, known, pick
+from softlookup_course.exam.question import Chapter, Drawn, known, pick, posed
 
 ask = Chapter(15)
 
@@ -22,7 +22,7 @@ def route(rng: np.random.Generator) -> Drawn:
     if len(set(sums.tolist())) < 4 or (chosen == plain).all():
         return route(rng)
     answer = factor * np.where(chosen, gates, 0) / gates[chosen].sum()
-    return Drawn(
+    return posed(
         f"A router gives four experts the gates ${tex(gates / 20)}$. The balancing bias is ${tex(bias / 20)}$, two "
         f"experts are chosen, and the weights are multiplied by {factor}. Give the weights of the four experts.",
         answer,
@@ -31,11 +31,9 @@ def route(rng: np.random.Generator) -> Drawn:
         f"divided by their sum and times {factor}: ${tex(answer)}$.",
         ((1, "chosen by gate plus bias"), (2, "weights from the gates alone"), (1, "divided by the sum, times factor")),
         {"gates": gates, "bias": bias, "factor": factor},
-        (
-            known("15.route", "bias-unused", factor * np.where(plain, gates, 0) / gates[plain].sum()),
-            known("15.route", "divided-by-all", factor * np.where(chosen, gates, 0) / gates.sum()),
-            known("15.route", "not-renormalised", factor * np.where(chosen, gates, 0) / 20),
-        ),
+        known("15.route", "bias-unused", factor * np.where(plain, gates, 0) / gates[plain].sum()),
+        known("15.route", "divided-by-all", factor * np.where(chosen, gates, 0) / gates.sum()),
+        known("15.route", "not-renormalised", factor * np.where(chosen, gates, 0) / 20),
     )
 
 
@@ -47,7 +45,7 @@ def accept(rng: np.random.Generator) -> Drawn:
         return accept(rng)
     residual = surplus / surplus.sum()
     acceptance = np.minimum(p, q).sum() / 10
-    return Drawn(
+    return posed(
         f"Over three tokens, a large model has the probabilities ${tex(p / 10)}$ and its draft model ${tex(q / 10)}$. "
         "(a) With which probability is a drafted token kept? (b) From which distribution is a token drawn if it is "
         "not?",
@@ -56,10 +54,8 @@ def accept(rng: np.random.Generator) -> Drawn:
         f"{tex(acceptance)}$. (b) $\\max(p - q, 0) = {tex(surplus / 10)}$, divided by its sum: ${tex(residual)}$.",
         ((2, "(a): the sum of the smaller ones"), (2, "(b): what p has more, divided by its sum")),
         {"p": p, "q": q},
-        (
-            known("15.accept", "drawn-from-p", (acceptance, p / 10)),
-            known("15.accept", "residual-not-divided", (acceptance, surplus / 10)),
-        ),
+        known("15.accept", "drawn-from-p", (acceptance, p / 10)),
+        known("15.accept", "residual-not-divided", (acceptance, surplus / 10)),
     )
 
 
@@ -70,7 +66,7 @@ def windows(rng: np.random.Generator) -> Drawn:
     layers = every * groups
     positions = groups * length + (layers - groups) * window
     whole = layers * length
-    return Drawn(
+    return posed(
         f"A model has {layers} layers. One of them in {every} attends to everything, the others to a window of "
         f"{window} positions. (a) How many positions do all layers together hold in their caches after {length} "
         "tokens? (b) How many would they hold without windows?",
@@ -79,10 +75,8 @@ def windows(rng: np.random.Generator) -> Drawn:
         f"(b) ${tex(whole)}$.",
         ((2, "(a): layers of both kinds"), (1, "(a): the window counts once the text is longer"), (1, "(b)")),
         {"layers": layers, "every": every, "window": window, "length": length},
-        (
-            known("15.layers", "inverted", (groups * window + (layers - groups) * length, whole)),
-            known("15.layers", "all-windowed", (layers * window, whole)),
-        ),
+        known("15.layers", "inverted", (groups * window + (layers - groups) * length, whole)),
+        known("15.layers", "all-windowed", (layers * window, whole)),
     )
 
 
@@ -107,7 +101,7 @@ def block(rng: np.random.Generator) -> Drawn:
     alike = [(a == b).all() for a, b in combinations((answer, cut, above, halves), 2)]
     if largest < 8 or is_tie.any() or any(alike):
         return block(rng)
-    return Drawn(
+    return posed(
         f"The weights ${tex(weights)}$ form a block of a format with four bits. They share one scale, "
         "$2^{\\lfloor \\log_2 m \\rfloor - 2}$ with $m$ the largest absolute value, and each is stored as the nearest "
         "of $0, 0.5, 1, 1.5, 2, 3, 4, 6$ scales, with its sign. Which numbers can be read back?",
@@ -116,17 +110,15 @@ def block(rng: np.random.Generator) -> Drawn:
         f"${tex(scaled)}$, and the nearest codes give ${tex(answer)}$.",
         ((1, "the scale"), (1, "divided by it"), (1, "nearest codes, and 6 for what is above"), (1, "scaled back")),
         {"weights": weights},
-        (
-            known("15.block-scales", "cut-off", cut),
-            known("15.block-scales", "not-clipped", above),
-            known("15.block-scales", "scale-too-large", halves),
-        ),
+        known("15.block-scales", "cut-off", cut),
+        known("15.block-scales", "not-clipped", above),
+        known("15.block-scales", "scale-too-large", halves),
     )
 
 
 @ask("latent", "explanation", points=4, minutes=5)
 def latent(rng: np.random.Generator) -> Drawn:
-    return Drawn(
+    return posed(
         "Multi-head latent attention caches one vector for each token and never computes the keys of its heads. How is "
         "that possible, and why is a second, short key cached beside it?",
         None,
