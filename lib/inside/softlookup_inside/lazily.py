@@ -1,8 +1,4 @@
-"""Packages whose names are loaded at their first use.
-
-Such a package has its list of names in ``__init__.pyi``, as import statements, which type checkers read as well. Who
-asks for one figure then loads that one, and a page of the book depends on the figures that it draws alone.
-"""
+"""Packages whose names, listed as imports in ``__init__.pyi``, are loaded at their first use, each by itself."""
 
 import ast
 import sys
@@ -43,12 +39,7 @@ class LazyPackage(ModuleType):
 
 
 def attach(package: str, absent: Mapping[str, str] | None = None) -> list[str]:
-    """Let a package load its names at their first use.
-
-    The list of names, which is returned for ``__all__``, is ``__init__.pyi`` beside the ``__init__.py`` of ``package``,
-    its own ``__name__``. ``absent`` has names that it lacks, though another package of this kind has them, and what to
-    write instead.
-    """
+    """Let a package load its names at first use, and give them for ``__all__``; ``absent`` says what else to write."""
     module = sys.modules[package]
     # The loader reads it, since in a page of the book the library is an archive.
     stub_source = module.__spec__.loader.get_data(str(Path(str(module.__file__)).with_suffix(".pyi")))  # type: ignore[union-attr]

@@ -1,8 +1,4 @@
-"""What this library uses of torch that torch promises to nobody: each with a look whether it is there.
-
-Where there is another way, it is taken; where there is none, one sentence says which torch is needed. No other module
-uses such names.
-"""
+"""What this library uses of torch that torch promises to nobody, here alone: each with another way, or a sentence."""
 
 import functools
 import sys
@@ -32,10 +28,7 @@ _FOR_GATES = (
 
 @functools.cache
 def dispatcher() -> Any:
-    """The part of torch by which its operations are led past gates (``asking/gates.py``).
-
-    RuntimeError if this torch lacks a name of it: without gates a forbidden function would pass for an answer.
-    """
+    """The part of torch by which operations are led past gates; RuntimeError if it lacks a name: none may stay open."""
     import torch
 
     gone = [name for name in _FOR_GATES if not hasattr(torch._C, name)]
@@ -48,10 +41,7 @@ def dispatcher() -> Any:
 
 @functools.cache
 def dispatch_mode() -> Any:
-    """The class whose instances see each operation of torch, to count products (``asking/products.py``).
-
-    RuntimeError if this torch has none.
-    """
+    """The class whose instances see each operation of torch, to count products; RuntimeError if this torch has none."""
     try:
         from torch.utils._python_dispatch import TorchDispatchMode
     except ImportError:
@@ -84,21 +74,14 @@ def copy_each(targets: Sequence["Tensor"], parts: Sequence["Tensor"]) -> None:
 
 
 def packed_weight(w: "Tensor") -> "Tensor":
-    """A weight as oneDNN multiplies it fastest on some CPUs, for ``product_by_packed``.
-
-    w is (D_in, D_out), in float32. AttributeError if this torch has no such operation: the caller then multiplies by w
-    itself.
-    """
+    """A weight w (D_in, D_out), float32, as oneDNN multiplies it fastest; AttributeError if this torch cannot."""
     import torch
 
     return torch.ops.mkldnn._reorder_linear_weight(w.detach().T.contiguous())
 
 
 def product_by_packed(x: "Tensor", packed: "Tensor", b: "Tensor | None") -> "Tensor":
-    """X @ w + b by a packed weight.
-
-    x is (B, D_in), ``packed`` what ``packed_weight`` made of w, b (D_out,) or None. AttributeError as there.
-    """
+    """X @ w + b of x (B, D_in), by what ``packed_weight`` made of w; b is (D_out,) or None."""
     import torch
 
     return torch.ops.mkldnn._linear_pointwise(x, packed, b, "none", [], "")

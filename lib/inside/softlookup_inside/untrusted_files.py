@@ -1,7 +1,6 @@
 """Files from anywhere: only regular ones are opened, up to a limit, and no JSON in them is too large or too deep.
 
-Every file of a model, of a run or of a tokenizer that the library reads is opened here, and all JSON in it is parsed
-here: a file that cannot be used costs little time and memory, and ends in one sentence.
+All that the library reads of models, runs and tokenizers goes through here, and what is refused ends in one sentence.
 """
 
 import json
@@ -30,10 +29,7 @@ class _RefusedJsonError(ValueError):
 
 
 def open_regular(path: str | Path) -> BinaryIO:
-    """Open a file, and refuse what is none: a folder; a pipe or a device, which may never end.
-
-    FileNotFoundError if there is no such file; ValueError, which names it, if it is no regular file or cannot be read.
-    """
+    """Open a regular file; FileNotFoundError if there is none, ValueError if it is another thing or cannot be read."""
     try:
         if stat.S_ISREG(os.stat(path).st_mode):
             return open(path, "rb")
@@ -45,10 +41,7 @@ def open_regular(path: str | Path) -> BinaryIO:
 
 
 def read_bytes(path: str | Path, *, max_bytes: int = MAX_BYTES) -> bytes:
-    """Read a whole file that may be larger than memory.
-
-    FileNotFoundError and ValueError as in open_regular; ValueError, too, if the file is larger than ``max_bytes``.
-    """
+    """Read a whole file that may be larger than memory; ValueError if it has more than ``max_bytes``."""
     with open_regular(path) as file:
         if os.fstat(file.fileno()).st_size <= max_bytes and len(data := file.read(max_bytes + 1)) <= max_bytes:
             return data
@@ -56,10 +49,7 @@ def read_bytes(path: str | Path, *, max_bytes: int = MAX_BYTES) -> bytes:
 
 
 def decode_utf8(data: bytes, subject: object) -> str:
-    """Decode text in UTF-8, with a byte order mark or without.
-
-    The mark is left out. ``subject`` begins the message of the ValueError if it is no UTF-8.
-    """
+    """Decode text in UTF-8, without its byte order mark; the ValueError for anything else begins with ``subject``."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -69,13 +59,10 @@ def decode_utf8(data: bytes, subject: object) -> str:
 
 
 def parse_json(data: bytes, subject: object, *, max_bytes: int = MAX_BYTES, max_items: int = MAX_ITEMS) -> Any:
-    """Parse JSON that may hold anything.
+    """Parse JSON in UTF-8 that may hold anything, NaN and infinity too; a ValueError begins with ``subject``.
 
-    NaN and infinity are read, as Python writes them.
-
-    The result is nested at most MAX_DEPTH deep. ``subject`` begins the message of an error; ``max_items`` counts lists,
-    objects, commas and colons. ValueError if it is no JSON in UTF-8, too large, nested too deep, has a name twice in
-    one object, a whole number of more than 40 digits, or half of a character.
+    Refused are too many bytes or items (lists, objects, commas, colons), more than MAX_DEPTH levels, a name twice in an
+    object, a whole number of more than 40 digits, and half of a character.
     """
     if len(data) > max_bytes:
         raise ValueError(f"{subject} has more than {max_bytes:,} bytes, which is more than is read")
@@ -100,19 +87,12 @@ def parse_json(data: bytes, subject: object, *, max_bytes: int = MAX_BYTES, max_
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file, whoever wrote it.
-
-    FileNotFoundError if there is no such file; ValueError, which names it, if it is no regular file, cannot be read, or
-    parse_json refuses it.
-    """
+    """Read a JSON file, whoever wrote it; FileNotFoundError, or a ValueError that names the file."""
     return parse_json(read_bytes(path), path)
 
 
 def read_json_object(path: str | Path) -> dict[str, Any]:
-    """Read a JSON file that holds an object.
-
-    Errors as in read_json, and ValueError if it holds something else.
-    """
+    """Read a JSON file that holds an object; errors as in read_json."""
     content = read_json(path)
     if not isinstance(content, dict):
         raise ValueError(f"{path} holds a {type(content).__name__}; wanted a JSON object")
@@ -120,10 +100,7 @@ def read_json_object(path: str | Path) -> dict[str, Any]:
 
 
 def count_items(data: bytes, limit: int) -> int:
-    """Count the items that JSON may hold, without parsing it; text is left out only where there would be too many.
-
-    Items are lists, objects, commas and colons; if there are more than ``limit``, the result is a number above it.
-    """
+    """Count lists, objects, commas and colons of JSON without parsing it; a number above ``limit`` if they are more."""
     count = sum(data.count(sign) for sign in (b"[", b"{", b",", b":"))
     quotes = data.count(b'"')
     # An item has at most one text; and however many quotes stand escaped in texts, not all of them are looked through.
@@ -135,10 +112,7 @@ def count_items(data: bytes, limit: int) -> int:
 
 @contextmanager
 def naming(path: str | Path) -> Iterator[None]:
-    """Let the message of a ValueError name the file whose content is at fault.
-
-    A ValueError that was raised inside and does not name it is raised again with its name.
-    """
+    """Let the message of a ValueError name the file whose content is at fault."""
     try:
         yield
     except ValueError as error:
@@ -158,10 +132,7 @@ def is_pair_list(value: object) -> bool:
 
 
 def shortened(value: object, most: int = 60) -> str:
-    """Write a value of a file into a message, on one line and not at full length.
-
-    Text that can be printed stands as it is, anything else as Python writes it; ``most`` is in characters.
-    """
+    """Write a value of a file into a message, on one line of at most ``most`` characters."""
     text = value if isinstance(value, str) and value.isprintable() else repr(value)
     return text if len(text) <= most else f"{text[: most - 3]}..."
 

@@ -27,7 +27,7 @@ def share(assignment: str, folder: Path | None, names: str) -> None:
         grader_shares = [student_share for student_share in allotments if student_share.grader == name]
         waiting = [student_share.student for student_share in grader_shares if student_share.waits]
         click.echo(f"{name}: {len(grader_shares)} submissions, {len(waiting)} to read: {', '.join(waiting) or 'none'}")
-    click.echo(f"with links: {course.root / 'reports' / (assignment + '-allotments.csv')}")
+    click.echo(f"with links: {course.root / 'reports' / (assignment + '-shares.csv')}")
 
 
 @click.command()

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from softlookup_grader.course.folder import Course
 
 OK, NOTE, MISSING = "ok", "note", "MISSING"
-GRADING_NEEDS_MB = 500
-"""Room for what a run keeps aside while it grades: the staged library, notebooks and feedback."""
+GRADING_NEEDS_MB = 500  # room for what a run keeps aside while it grades: the staged library, notebooks and feedback
 
 
 @click.command()
@@ -56,12 +55,8 @@ def _packages() -> Iterator[tuple[str, str]]:
     from packaging.requirements import Requirement
 
     texts = requires(holder_of("softlookup-grader") or "softlookup-grader") or ()
-    requirements = [Requirement(text) for text in texts if not text.startswith("softlookup")]
-    requirements = [
-        requirement
-        for requirement in requirements
-        if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-    ]
+    others = (Requirement(text) for text in texts if not text.startswith("softlookup"))
+    requirements = [other for other in others if other.marker is None or other.marker.evaluate({"extra": ""})]
     wrong = []
     for requirement in requirements:
         try:

@@ -32,9 +32,10 @@ def groups(assignment: str, table: Path | None, folder: Path | None, end: bool) 
     course = course_in(folder)
     course.require(assignment)
     if table is not None:
-        read = read_groups(course, read_table(table, "table of groups"))
-        click.echo(read.understood)
-        set_table(course, assignment, read.groups)
+        group_table = read_table(table, "table of groups")
+        members = read_groups(course, group_table)
+        click.echo(group_table.understood())
+        set_table(course, assignment, members)
     elif end:
         set_table(course, assignment, ())
     shared = sharing(course, assignment)

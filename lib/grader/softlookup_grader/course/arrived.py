@@ -19,7 +19,6 @@ class Arrival:
     state: str  # ``COLLECTED``, or ``UNREADABLE`` where files came and none of them can be graded
     source: str  # where it came from, as the platform named it: a path in an archive, a folder, an address
     why: str = ""  # why nothing can be graded, one clause; empty if it was collected
-    archive: str = ""  # the name of the zip file, empty if there was none
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,8 @@ def arrivals(course: Course, assignment: str) -> Arrivals:
     """Read what collecting an assignment came to; empty where nothing was collected. CourseError if it is damaged."""
 
     def parse(content: Any) -> Arrivals:
-        by_student = {student: Arrival(**about) for student, about in content["students"].items()}
+        names = ("state", "source", "why")
+        by_student = {s: Arrival(*(about[name] for name in names)) for s, about in content["students"].items()}
         return Arrivals(by_student, dict(content["strangers"]))
 
     return read_record(path_of(course, assignment), parse, "delete it, and collect again") or Arrivals()

@@ -34,10 +34,7 @@ class Autograded:
         return self._course.notebook("autograded", student, self._assignment).is_file()
 
     def write(self, student: str, notebook: str) -> None:
-        """Put a graded notebook (JSON) there, whole or not at all, and remove what an earlier grading left beside it.
-
-        Of what a student handed in beside the notebook only nbgrader's own slips are taken: the time, and the secret.
-        """
+        """Put a graded notebook (JSON) and nbgrader's slips there, and remove what an earlier grading left."""
         path = self._course.notebook("autograded", student, self._assignment)
         atomic_write(path, notebook.encode("utf-8", "replace"), self._mode)
         required_paths = {path}

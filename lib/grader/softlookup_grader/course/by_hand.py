@@ -1,7 +1,4 @@
-"""Written answers that wait for a person: shared out among several graders, and comments that are used again.
-
-Points and comments themselves stay in nbgrader's gradebook, where the formgrader shows and changes them.
-"""
+"""Written answers that wait for a person, shared out among graders, and comments to use again; nbgrader keeps both."""
 
 import csv
 import io
@@ -27,7 +24,7 @@ _BY_HAND = (
 """What a person enters for a cell: where nbgrader keeps it, and what it is called in a message."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Share:
     """Whose answers a grader reads."""
 
@@ -38,11 +35,7 @@ class Share:
 
 
 def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[Share]:
-    """Divide the submissions with written answers among graders, evenly; who has some already keeps them.
-
-    What a group handed in is one submission: the one of the member in whose folder it lies. The table is kept as
-    ``reports/NN_topic-shares.csv``; submissions that come later go to whoever has fewest.
-    """
+    """Divide submissions with written answers evenly among graders; who has some keeps them. A group's is one."""
     if not graders or len(set(graders)) < len(graders) or not all(name.strip() for name in graders):
         raise CourseError(f"graders are named once each, such as ana,ben, and got {','.join(graders) or 'nobody'}")
     course.require(assignment)
@@ -52,7 +45,7 @@ def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[S
         table = read_table(path, "table of shares")
         whose, by = map(table.column, _COLUMNS[:2])
         before = {row[whose]: row[by] for row in table.rows}
-    unassigned: list[Share] = []
+    allotments: list[Share] = []
     shared = sharing(course, assignment)
     with course.gradebook() as book:
         by_student = {str(submission.student.id): submission for submission in book.assignment_submissions(assignment)}
@@ -63,21 +56,20 @@ def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[S
                 by_hand = [grade for grade in notebook.grades if grade.cell.cell_type == "markdown"]
                 if by_hand:
                     waits = any(grade.needs_manual_grade for grade in by_hand)
-                    unassigned.append(Share(submission.student.id, "", f"/formgrader/submissions/{notebook.id}", waits))
-    if not unassigned:
+                    allotments.append(Share(submission.student.id, "", f"/formgrader/submissions/{notebook.id}", waits))
+    if not allotments:
         raise CourseError(f"no graded submission of {assignment} has a written answer: 'softlookup grade' comes first")
-    load = {name: sum(before.get(allotment.student) == name for allotment in unassigned) for name in graders}
-    allotments = []
-    for allotment in unassigned:
-        grader = before.get(allotment.student, "")
-        if grader not in load:
-            grader = min(graders, key=lambda name: load[name])
-            load[grader] += 1
-        allotments.append(Share(allotment.student, grader, allotment.formgrader, allotment.waits))
+    load = {name: sum(before.get(allotment.student) == name for allotment in allotments) for name in graders}
+    for allotment in allotments:
+        allotment.grader = before.get(allotment.student, "")
+        if allotment.grader not in load:
+            allotment.grader = min(graders, key=lambda name: load[name])
+            load[allotment.grader] += 1
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    writer.writerows((allotment.student, allotment.grader, allotment.formgrader) for allotment in allotments)
+    writer.writerows(
+        [_COLUMNS, *((allotment.student, allotment.grader, allotment.formgrader) for allotment in allotments)]
+    )
     atomic_write(path, text.getvalue().encode())
     return allotments
 

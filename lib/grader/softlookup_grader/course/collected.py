@@ -1,8 +1,4 @@
-"""What collecting came to, by student: kept beside the course, so that reports can say who is in, who is not, and why.
-
-One file for each assignment, ``.collected/NN_topic.json``. Collecting again changes the lines of those whom it found
-and leaves the others. Who is in is told by ``submitted/``, where a notebook may lie by hand as well.
-"""
+"""What collecting came to, kept by student in ``.collected/NN_topic.json``; who is in, ``submitted/`` alone says."""
 
 import os
 import re

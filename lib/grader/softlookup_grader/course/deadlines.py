@@ -1,7 +1,6 @@
 """When an assignment ends, for everybody and for those who have more time.
 
-What was granted is kept in its own terms (``terms.py``), and what follows from it where nbgrader keeps an extension:
-its late penalties, its formgrader and its exports go by that. The gradebook holds times in UTC.
+What was granted is kept in its own terms (``terms.py``), and what follows from it where nbgrader looks, in UTC.
 """
 
 import math
@@ -70,17 +69,13 @@ def deadlines(course: Course, assignment: str) -> Deadlines:
 
 def settle(course: Course, assignment: str) -> Deadlines:
     """Work out anew when an assignment ends for each student, and write it where nbgrader looks."""
-    with _changing(course) as (book, granted):
-        row = find_assignment(book, assignment)
-        _adopt(row, granted)
+    with _changing(course, assignment) as (book, (row,), granted):
         return _write(course, book, row, granted, row.duedate)
 
 
 def set_due(course: Course, assignment: str, when: datetime | None) -> Deadlines:
     """Set when (in UTC) an assignment is due for everybody; None takes the due date away."""
-    with _changing(course) as (book, granted):
-        row = find_assignment(book, assignment)
-        _adopt(row, granted)
+    with _changing(course, assignment) as (book, (row,), granted):
         if when is None and (extensions := granted.extensions.get(assignment)):
             who = ", ".join(map(one_line, sorted(extensions)))
             raise CourseError(f"{assignment} keeps its due date: there are extensions of it ({who}); --end removes one")
@@ -89,23 +84,15 @@ def set_due(course: Course, assignment: str, when: datetime | None) -> Deadlines
 
 def set_start(course: Course, assignment: str, when: datetime) -> Deadlines:
     """Say when (in UTC) students got an assignment, which otherwise is its first release, and give what then holds."""
-    with _changing(course) as (book, granted):
-        row = find_assignment(book, assignment)
-        _adopt(row, granted)
+    with _changing(course, assignment) as (book, (row,), granted):
         granted.starts[assignment] = when
         return _write(course, book, row, granted, row.duedate)
 
 
 def extend(course: Course, assignment: str, student: str, extension: Extension | None) -> Deadlines:
-    """Give one student more time, in place of an earlier extension; None ends an extension. It gives what then holds.
-
-    A student who has handed in nothing yet gets the row that nbgrader would make; without points it counts as missing.
-    A standing accommodation that gives more goes on to count.
-    """
+    """Give one student more time, in place of an earlier extension; None ends it. An accommodation goes on to count."""
     course.students([student])
-    with _changing(course) as (book, granted):
-        row = find_assignment(book, assignment)
-        _adopt(row, granted)
+    with _changing(course, assignment) as (book, (row,), granted):
         of_assignment = granted.extensions.setdefault(assignment, {})
         of_assignment.pop(student, None)
         if extension is not None:
@@ -120,13 +107,10 @@ def extend(course: Course, assignment: str, student: str, extension: Extension |
 def accommodate(course: Course, student: str, accommodation: Accommodation | None) -> None:
     """Give one student more time in all assignments, those to come too, in place of an earlier accommodation."""
     everybody = course.students([student] if accommodation is not None else [])
-    with _changing(course) as (book, granted):
+    with _changing(course) as (book, rows, granted):
         if accommodation is None and student not in granted.accommodations:
             why = nobody(student, everybody) if student not in everybody else f"{one_line(student)} has none"
             raise CourseError(f"there is no standing accommodation to end: {why}")
-        rows = list(book.assignments)
-        for row in rows:
-            _adopt(row, granted)
         granted.accommodations.pop(student, None)
         if accommodation is not None:
             granted.accommodations[student] = accommodation
@@ -136,10 +120,14 @@ def accommodate(course: Course, student: str, accommodation: Accommodation | Non
 
 
 @contextmanager
-def _changing(course: Course) -> Iterator[tuple[Any, Granted]]:
-    """The gradebook and what is granted, while nobody else changes them."""
+def _changing(course: Course, assignment: str = "") -> Iterator[tuple[Any, list[Any], Granted]]:
+    """The gradebook, the rows of one or all assignments, and what is granted, while nobody else changes them."""
     with course.one_writer(), course.gradebook() as book:
-        yield book, read_granted(course)
+        granted = read_granted(course)
+        rows = [find_assignment(book, assignment)] if assignment else list(book.assignments)
+        for row in rows:
+            _adopt(row, granted)
+        yield book, rows, granted
 
 
 def _adopt(row: Any, granted: Granted) -> None:
@@ -156,11 +144,7 @@ def _adopt(row: Any, granted: Granted) -> None:
 
 
 def _write(course: Course, book: Any, row: Any, granted: Granted, due: datetime | None) -> Deadlines:
-    """Write a due date and the ends that follow from it.
-
-    The file is written first, with what nbgrader's column holds and what it is to hold: whoever is killed in between
-    leaves nothing that looks as if somebody else had given it.
-    """
+    """Write a due date and its ends: our file first, so that after a kill no end looks as if nbgrader had given it."""
     ends = _ends(course, row.name, granted, due)
     wanted_s = {student: (end.when - due).total_seconds() for student, end in ends.items() if due is not None}
     rows = {submission.student_id: submission for submission in row.submissions}

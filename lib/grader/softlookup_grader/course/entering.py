@@ -1,7 +1,6 @@
 """What nbgrader makes of a source: the notebook that students get, and its cells in the gradebook.
 
-nbgrader's own converter deletes the release when it fails, and commits to the gradebook cell by cell. Here it writes
-into a folder of its own, and its cells are entered in one transaction, of which nothing stays where it refuses.
+nbgrader's own converter deletes the release when it fails, and commits cell by cell; here nothing of it stays then.
 """
 
 import contextlib

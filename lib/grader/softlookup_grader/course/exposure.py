@@ -27,8 +27,7 @@ _KINDS = (
 What else lies in that folder, such as pages of a book, is not looked at: none of it has to be secret.
 """
 _OTHER = (".collected", ".dates", ".groups", ".release", "downloaded", "logs", "release")
-_GROUP, _OTHERS = 3, 0
-"""By how many bits permissions are shifted for the group, and for everybody else."""
+_GROUP, _OTHERS = 3, 0  # by how many bits permissions are shifted for the group, and for everybody else
 
 
 @dataclass(frozen=True)
@@ -47,12 +46,7 @@ class Exposed:
 
 
 def exposed(course: Course) -> Exposed | None:
-    """Look up what accounts other than the owner's can read of a course, by the permissions of its files and folders.
-
-    A file counts if whoever knows its name can open it: its own permission to read, and every folder's above it to
-    enter. Of a course that is shared with its group, the group does not count. Lists of access rights (ACLs) do so far
-    as they show in a file's permissions.
-    """
+    """Look up what other accounts can read by permissions; the group of a course that is shared does not count."""
     root = course.root
     readable: dict[str, bool] = {}
     for shift in (_OTHERS,) if shared_with_group(root) else (_OTHERS, _GROUP):

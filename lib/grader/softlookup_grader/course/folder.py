@@ -24,8 +24,7 @@ from softlookup_grader.data.errors import CourseError, GradebookError
 from softlookup_grader.data.locks import lock
 
 CONFIG_NAME = "nbgrader_config.py"
-ATTACKS = ".attacks"
-"""A file of this name says that a course holds submissions that attack the grader."""
+ATTACKS = ".attacks"  # a file of this name says that a course holds submissions that attack the grader
 
 
 @dataclass(frozen=True)
@@ -41,22 +40,13 @@ class Source:
 
 @dataclass(frozen=True)
 class Course:
-    """One course's folder and where things lie in it.
-
-    The instructor's own ``nbgrader_config.py`` counts: folders and the database are where it says.
-
-    Attributes:
-        root: The folder, absolute.
-    """
+    """One course's folder, ``root``, and where things lie in it: where the instructor's own nbgrader_config.py says."""
 
     root: Path
 
     @classmethod
     def at(cls, folder: Path) -> "Course":
-        """Take a folder as a course; a release that was killed while it was put into its place is finished.
-
-        CourseError if there is no such folder, no nbgrader_config.py in it, or such a release cannot be finished.
-        """
+        """Take a folder as a course, and finish a release that was killed half-way; CourseError if it is none."""
         root = folder.resolve()
         if not root.is_dir():
             raise CourseError(f"there is no folder {folder}: 'softlookup sample {folder}' makes a sample course")
@@ -111,11 +101,7 @@ class Course:
         return CourseDirectory(config=self.config)
 
     def folder(self, step: str, student: str, assignment: str) -> Path:
-        """Where one step's files of one student lie.
-
-        ``step`` is "source", "release", "submitted", "autograded" or "feedback"; ``student`` is "." for the first two.
-        ``assignment`` is a name such as "04_one_head".
-        """
+        """Where the files of one step, such as "submitted", lie; ``student`` is "." for "source" and "release"."""
         pattern = getattr(self.directory, f"{step}_directory")
         return Path(os.path.normpath(self.directory.format_path(pattern, student, assignment)))
 
@@ -124,11 +110,7 @@ class Course:
         return self.folder(step, student, assignment) / f"{assignment}.ipynb"
 
     def students(self, required_ids: Iterable[str] = ()) -> list[str]:
-        """Ids of everybody with a folder of submissions or a row in the gradebook, sorted.
-
-        A folder or a row whose name cannot be an id is nobody's (left_out). If one of ``required_ids`` is not among
-        them, it is a CourseError.
-        """
+        """Ids of everybody with submissions or a row in the gradebook, sorted; CourseError if a required one is not."""
         folders = self._submitters()
         refused = left_out(folders)
         names = {name for name in folders if name not in refused}
@@ -140,10 +122,7 @@ class Course:
         return students
 
     def left_out(self, assignment: str) -> list[str]:
-        """Folders of submitted/, and rows of the gradebook, that are nobody's, a sentence each.
-
-        A hidden folder counts only if it holds something of the assignment.
-        """
+        """Folders of submitted/, hidden ones only if in use, and rows of the gradebook that are nobody's: sentences."""
         sentences = []
         for name, why in sorted(left_out(self._submitters()).items()):
             if not name.startswith(".") or os.path.lexists(self.folder("submitted", name, assignment)):
@@ -198,10 +177,7 @@ class Course:
 
     @contextlib.contextmanager
     def gradebook(self) -> Iterator[Any]:
-        """The course's Gradebook, open. Where there is no file yet, one is made as soon as something stands in it.
-
-        GradebookError if the database refuses something while it is open.
-        """
+        """The course's Gradebook, open, made once something stands in it; GradebookError where it refuses something."""
         from nbgrader.api import Gradebook, InvalidEntry
         from sqlalchemy.exc import SQLAlchemyError
 
@@ -262,12 +238,9 @@ class Course:
             yield
 
     def release(self, sources: Mapping[str, NotebookNode | Source], files: Mapping[Path, bytes] | None = None) -> None:
-        """Write source notebooks, by assignment.
+        """Write sources by assignment, have nbgrader release them, and write ``files``: all of it, or nothing.
 
-        nbgrader then makes the students' version and enters both into the gradebook. All of it comes to be, or nothing.
-        Who kills it while the last renames are made leaves the rest of them to the next who opens the course. ``files``
-        are written together with them, by path; only their owner can read them. If nbgrader, the gradebook or the disk
-        refuses, it is a CourseError, and everything is as it was.
+        What a kill leaves between the last renames is finished by the next who opens the course.
         """
         use_own_programs()
         log = self.log("release")
@@ -347,10 +320,7 @@ class Course:
 
 
 def new_course(folder: Path, config: Path) -> Course:
-    """Make an empty course's folder, which nobody else on the machine can read, with a copy of an nbgrader_config.py.
-
-    It is made if it is not there. The permissions of one that holds something stay as they are.
-    """
+    """Make an empty course's folder that nobody else can read; one that holds something keeps its permissions."""
     with disk_trouble(folder / CONFIG_NAME):
         fresh = not folder.is_dir() or not any(folder.iterdir())
         with as_placed(folder.parent):

@@ -1,9 +1,7 @@
 """Groups: one hand-in for several ids, by a table that a course gives, or by a line in the notebook itself.
 
-Nothing is guessed. Somebody with a notebook of their own is graded by it, whatever a table or another's notebook says;
-somebody without one gets the verdict on the one notebook that counts for the group. Where two would do and differ, the
-ones who handed them in are graded by their own, and the others get no verdict until somebody decides. Where files came
-that cannot be graded, only the table, a person's word, puts the group's notebook in their place.
+Nothing is guessed: who has a notebook is graded by it. Where two would do and differ, a member without one gets no
+verdict until somebody decides; in the place of a file that cannot be graded, only the table puts the group's.
 """
 
 import json
@@ -25,11 +23,9 @@ from softlookup_grader.data.tables import key_of
 from softlookup_grader.data.work import digest_of
 
 FILE = ".groups.json"
-FIRST_CELLS = 5
-"""So many cells at the beginning of a notebook are searched for a line that names a group."""
+FIRST_CELLS = 5  # so many cells at the beginning of a notebook are searched for a line that names a group
 
-MOST = 12
-"""So many ids a line may name; a longer one is no group's."""
+MOST = 12  # so many ids a line may name; a longer one is no group's
 
 _RAW = re.compile(rb"(?:group|handed in by)[\s*_]*:", re.I)
 _LINE = re.compile(r"^([ \t>*_+#-]*(?:group|handed in by)[ \t*_]*:(?:\*\*|__)?)([^\n]+)$", re.I | re.M)
@@ -317,10 +313,7 @@ def _meant(text: str, students: Collection[str]) -> str:
 
 
 def names_in(notebook: bytes) -> list[str]:
-    """The names on the lines "Group: ada, ben" or "Handed in by: ada, ben" in the first cells of a notebook.
-
-    In a cell of code, such a line is a comment.
-    """
+    """The names on "Group: ada, ben" or "Handed in by: ada, ben" in the first cells, in code as a comment."""
     names = []
     for cell in cells_in(notebook, "the notebook")[:FIRST_CELLS]:
         for match in _LINE.finditer(_source(cell)):

@@ -29,10 +29,7 @@ class HandIns:
         return came
 
     def came(self, student: str) -> tuple[datetime.datetime | None, str]:
-        """When a student's hand-in came, in UTC, and a remark, as ``handed_in_at`` has it.
-
-        Where several of a group handed in the same file, the first of their times counts for all of them.
-        """
+        """When a student's hand-in came, in UTC, and a remark; where several handed in one file, the first time."""
         holder = self.sharing.holder(student)
         when, remark = handed_in_at(self._course, self._assignment, holder)
         for other in self.sharing.sharers(student):

@@ -102,11 +102,7 @@ def _others(course: Course, assignment: str, student: str) -> str:
 
 @contextlib.contextmanager
 def _opened(course: Course, assignment: str, student: str) -> Iterator[int]:
-    """A descriptor of the folder that a student handed in.
-
-    Each folder below submitted/ is opened from the one above it, and none of them through a link, so that nobody can
-    put another one there in between.
-    """
+    """A descriptor of a student's folder: each one is opened from the one above it, so that no link gets in between."""
     path, base = course.folder("submitted", student, assignment), course.submitted
     parts = path.relative_to(base).parts if path.is_relative_to(base) else (path.name,)
     folder = os.open(base if path.is_relative_to(base) else path.parent, _FOLDER)

@@ -1,9 +1,4 @@
-"""What lateness costs, ready-made: a share of the points for each day or hour begun.
-
-A course names one in ``nbgrader_config.py``: ``c.AssignLatePenalties.plugin_class =
-"softlookup_grader.course.late_rules.PerDay"``, and changes it with lines such as ``c.PerDay.share = 0.2``. Lateness
-counts from the student's own end, extensions and accommodations included.
-"""
+"""What lateness costs, ready-made: a share of the points for each day or hour begun, from the student's own end on."""
 
 import math
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -22,11 +17,7 @@ class LateRule(BasePlugin):
     most = Float(1.0, min=0, max=1, help="The largest share of the points that lateness costs.").tag(config=True)
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float:
-        """The penalty, as nbgrader's own ``autograde`` asks for it.
-
-        Days on the calendar cannot be told from ``total_seconds_late``, so that due time and arrival are looked up
-        where ``autograde`` has its gradebook open, and a day has 24 hours elsewhere.
-        """
+        """The penalty as nbgrader's ``autograde`` asks for it; where it has no gradebook open, a day has 24 hours."""
         book = getattr(self.parent, "gradebook", None)
         if book is not None:
             submission = book.find_submission(self.parent.assignment_id, student_id)
@@ -42,10 +33,7 @@ class LateRule(BasePlugin):
         return min(self.most, self.share * self.steps(due, came - timedelta(minutes=self.grace_minutes), zone))
 
     def steps(self, due: datetime, came: datetime, zone: tzinfo) -> int:
-        """How many steps were begun after the due time, when something came, both in UTC.
-
-        Days are those of the course's zone.
-        """
+        """How many steps were begun after the due time, both in UTC; days are those of the course's zone."""
         raise NotImplementedError
 
 

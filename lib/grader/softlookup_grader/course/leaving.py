@@ -1,5 +1,6 @@
 """A student leaves a course, and the notebook that was handed in for a group stays with the others of it."""
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -54,15 +55,11 @@ def leave(course: Course, student: str) -> Left:
             content = read_submission(course, assignment, other).content
             if other == student or content is None or student.encode() not in content:
                 continue
-            new = personal.unbound(_unnamed(content, student), student)
+            new = content
+            with contextlib.suppress(BadNotebook):
+                new = without_name(content, student)
+            new = personal.unbound(new, student)
             if new != content:
                 legacy.digests[digest_of(content)] = digest_of(new)
                 atomic_write(course.notebook("submitted", other, assignment), new)
     return legacy
-
-
-def _unnamed(content: bytes, student: str) -> bytes:
-    try:
-        return without_name(content, student)
-    except BadNotebook:
-        return content

@@ -52,11 +52,7 @@ def require_size(name: str, size: int, most: int = MAX_BYTES) -> None:
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """Read a notebook that somebody else wrote, in nbformat 4.
-
-    NoNotebook if there is no such file; BadNotebook if it is not a regular file, empty, larger than 50 MB, of too many
-    cells or items, not JSON, or JSON but no notebook.
-    """
+    """Read a notebook that somebody else wrote, in nbformat 4; NoNotebook if there is none, BadNotebook if unsound."""
     content = notebook_json(read_file(path), path.name)
     cells = content.get("cells")
     if isinstance(cells, list) and len(cells) > MAX_CELLS:
@@ -130,20 +126,22 @@ def look_alike(path: Path) -> str:
 
 def grade_id(cell: NotebookNode) -> str:
     """The nbgrader name of a cell, empty if it has none."""
-    about = cell.get("metadata", {}).get("nbgrader", {})
-    return str(about.get("grade_id", "")) if isinstance(about, dict) else ""
+    return str(_marks(cell).get("grade_id", ""))
 
 
 def is_graded(cell: NotebookNode) -> bool:
     """Whether points hang on this cell, by a test or by hand."""
-    about = cell.get("metadata", {}).get("nbgrader", {})
-    return isinstance(about, dict) and bool(about.get("grade", False))
+    return bool(_marks(cell).get("grade", False))
 
 
 def is_solution(cell: NotebookNode) -> bool:
     """Whether the student fills in this cell."""
-    about = cell.get("metadata", {}).get("nbgrader", {})
-    return isinstance(about, dict) and bool(about.get("solution", False))
+    return bool(_marks(cell).get("solution", False))
+
+
+def _marks(cell: NotebookNode) -> dict[str, Any]:
+    """What nbgrader wrote into a cell, empty if that is nothing."""
+    return _of(cell.get("metadata", {}).get("nbgrader"), dict)
 
 
 def worth(cell: NotebookNode) -> float:
@@ -152,20 +150,12 @@ def worth(cell: NotebookNode) -> float:
 
 
 def task_id(name: str) -> str:
-    """The task that a grade_id belongs to.
-
-    >>> task_id("04-softmax-backward-check"), task_id("04-uniform")
-    ('04.softmax-backward', '04.uniform')
-    """
+    """The task that a grade_id belongs to: "04.softmax-backward" for "04-softmax-backward-check"."""
     return name.removesuffix("-check").replace("-", ".", 1)
 
 
 def verdict_of(cell: NotebookNode) -> dict[str, Any] | None:
-    """The verdict that a check left in a cell's output, None if there is none or it is not one.
-
-    The output was written by the student's own process. It is good for showing and for naming mistakes; it is no proof
-    of anything, as long as submissions run outside the sandbox.
-    """
+    """The verdict that a check left in a cell's output, if any; the student's process wrote it: it proves nothing."""
     for output in cell.get("outputs", []):
         verdict = output.get("data", {}).get(MIME)
         if isinstance(verdict, dict) and isinstance(verdict.get("task"), str) and verdict.get("verdict") in VERDICTS:
@@ -205,10 +195,7 @@ def error_of(cell: NotebookNode) -> str | None:
 
 
 def verdict_without_check(cell: NotebookNode) -> str:
-    """The verdict on a cell whose check left none: "timeout", "error", or "stopped" where nothing ran.
-
-    A cell that runs too long is interrupted, so the kernel reports a KeyboardInterrupt.
-    """
+    """The verdict on a cell whose check left none: "timeout" by an interrupt, "error", or "stopped"."""
     for output in cell.get("outputs", []):
         if output.get("output_type") == "error":
             return "timeout" if output.get("ename") in ("CellTimeoutError", "KeyboardInterrupt") else "error"

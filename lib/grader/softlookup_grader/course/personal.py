@@ -1,7 +1,6 @@
-"""Notebooks of one's own: in an assignment that is released for each student, everybody is asked other variants.
+"""Notebooks of one's own, ``release/NN_topic/personal/STUDENT.ipynb``: everybody is asked other variants.
 
-They lie in the release, ``release/NN_topic/personal/STUDENT.ipynb``. Which variants a student gets follows from the
-course's secret and the student's id; grading reads them from the released notebook and needs no secret.
+Which ones follows from the course's secret and the id; grading reads them from the notebook and needs no secret.
 """
 
 import hashlib

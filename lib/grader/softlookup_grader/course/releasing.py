@@ -1,7 +1,6 @@
 """What a course released: enough to refuse another secret word, and to notice a source that was changed by hand.
 
-The secret itself is not stored. A slow fingerprint of it (scrypt, with a salt of its own) tells whether a word is the
-same, and guessing words by it costs as much as guessing them by the variants.
+Of the secret only a slow, salted fingerprint is stored (scrypt): to guess by it costs as much as by the variants.
 """
 
 import hashlib
@@ -23,8 +22,7 @@ from softlookup_grader.data.dates import naive_utc
 from softlookup_grader.data.disk import read_record
 
 RECORD = ".release.json"
-REPLACED = "replaced"
-"""The folder that keeps sources which a release replaced although they had been changed."""
+REPLACED = "replaced"  # the folder that keeps sources which a release replaced although they had been changed
 
 
 @dataclass(frozen=True)
@@ -105,10 +103,7 @@ class Released:
         )
 
     def changed(self, assignment: str, fresh: NotebookNode) -> list[str]:
-        """The cells of a source that somebody changed since it was released, by name; empty if nobody did.
-
-        Where no record of the release was kept, the source is compared with ``fresh``, what would be written.
-        """
+        """The cells of a source that were changed since its release, by name; without a record, since ``fresh``."""
         path = self.course.notebook("source", ".", assignment)
         if not path.is_file():
             return []

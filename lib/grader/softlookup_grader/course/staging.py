@@ -1,7 +1,6 @@
-"""Files and folders that take the place of others together: all of them, or none.
+"""Files and folders that take the place of others together, all or none: one rename of their folder decides.
 
-What is new is put together in a hidden folder beside them. One rename of that folder decides that it counts. Whoever
-dies before it has changed nothing; what was decided is finished by the next who opens the course.
+Whoever dies before it has changed nothing; what was decided is finished by the next who opens the course.
 """
 
 import contextlib

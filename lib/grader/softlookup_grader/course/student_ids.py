@@ -1,17 +1,11 @@
-"""Which names of folders can be students' ids.
-
-An id is a folder's name, a row of the gradebook, a pattern in nbgrader's own commands, and a part of addresses in its
-formgrader. A name that one of them takes for something else would be graded by half, so its folder is left out, and
-one sentence says why.
-"""
+"""Which names of folders can be students' ids: those that gradebook, commands and formgrader all take as they are."""
 
 import difflib
 import unicodedata
 from collections import Counter
 from collections.abc import Collection
 
-MOST = 128
-"""Characters that nbgrader's gradebook has room for; SQLite takes more, PostgreSQL does not."""
+MOST = 128  # characters that nbgrader's gradebook has room for; SQLite takes more, PostgreSQL does not
 
 _SPECIAL = {
     "*?[]": "nbgrader takes for a pattern",

@@ -1,8 +1,6 @@
-"""What was granted to students, in its own terms, and when an assignment therefore ends for each of them.
+"""What was granted to students, in its own terms (``.dates.json``), and when an assignment therefore ends for each.
 
-One file of the course, ``.dates.json``. It keeps days as days: when a due date moves, every end is worked out anew.
-nbgrader keeps an extension as a length of time; what was written there is kept here too, so that an extension given
-through nbgrader itself can be told from ours.
+Days stay days when a due date moves. What was written into nbgrader is kept too, to tell ours from others'.
 """
 
 import json

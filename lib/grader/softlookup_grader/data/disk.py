@@ -23,12 +23,7 @@ _private: tuple[Path, int] | None = None
 
 @contextlib.contextmanager
 def private(folder: Path) -> Iterator[None]:
-    """Keep what this process and those that it starts write into a folder from everybody but the folder's owner.
-
-    The umask does it, so that it holds for nbgrader, SQLite and whatever else writes there, too. Files that exist keep
-    their permissions until they are written again. A folder that is shared with a group stays so. The folder need not
-    be there yet.
-    """
+    """Keep what this process and its children write into a folder from others, by the umask; a shared one stays so."""
     global _private
     outer = _private
     umask = os.umask(0o077)
@@ -90,10 +85,7 @@ def disk_sentence(path: Path | str, error: OSError) -> str:
 
 
 def atomic_write(path: Path, content: bytes, mode: int | None = None) -> None:
-    """Write a file whole or not at all; its folder is made.
-
-    Without a ``mode`` it has the permissions that its place asks for (see ``private``).
-    """
+    """Write a file whole or not at all; without a ``mode`` its place decides who can read it (see ``private``)."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with disk_trouble(path), as_placed(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -109,10 +101,7 @@ def atomic_write(path: Path, content: bytes, mode: int | None = None) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that the user may have named: whole or not at all.
-
-    What is there and is no plain file, such as /dev/stdout, is written to as it is.
-    """
+    """Write a file that the user may have named, whole or not at all; /dev/stdout and the like stay what they are."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         with disk_trouble(path):
             path.write_bytes(content)

@@ -1,7 +1,4 @@
-"""Locks on open files: ``fcntl`` where there is one, and Windows's own where there is none.
-
-The system gives a lock back when the process that holds it ends, however it ends.
-"""
+"""Locks on open files, by ``fcntl`` or as Windows has them; the system gives them back when their process ends."""
 
 import os
 import time
@@ -12,15 +9,11 @@ except ModuleNotFoundError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _ASK_AGAIN_S = 0.05
-_FAR = 2**30
-"""The byte that is locked on Windows: far behind what is written, since a locked byte cannot be read there."""
+_FAR = 2**30  # the byte that is locked on Windows: far behind what is written, since a locked byte cannot be read there
 
 
 def lock(fd: int, *, wait: bool = True, shared: bool = False) -> None:
-    """Lock an open file against other processes; on Windows it has to be open for writing.
-
-    If it is ``shared``, others may hold it, too, who share it; Windows has no such lock and takes a whole one.
-    """
+    """Lock an open file against other processes; ``shared`` lets others share it, which Windows does not know."""
     if fcntl is not None:
         fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
         return

@@ -12,65 +12,38 @@ GRADED, REFUSED, MISSING = "graded", "refused", "missing"
 
 @dataclass(frozen=True)
 class TaskMark:
-    """One task of one submission.
+    """One task of one submission."""
 
-    Attributes:
-        points: What it earned, from the gradebook.
-        max: What it is worth.
-        verdict: pass, partial, wrong, blank, error, timeout or stopped.
-        diagnosis: Names of the known mistakes that were recognised.
-    """
-
-    points: float
-    max: float
-    verdict: str
-    diagnosis: tuple[str, ...] = ()
+    points: float  # what it earned, from the gradebook
+    max: float  # what it is worth
+    verdict: str  # pass, partial, wrong, blank, error, timeout or stopped
+    diagnosis: tuple[str, ...] = ()  # names of the known mistakes that were recognised
 
 
 @dataclass(frozen=True)
 class HandMark:
-    """One written answer of one submission.
+    """One written answer of one submission."""
 
-    Attributes:
-        points: What a person gave for it, None while it waits.
-        max: What it is worth.
-        waiting: Whether a person still has to read it.
-    """
-
-    points: float | None
-    max: float
-    waiting: bool
+    points: float | None  # what a person gave for it, None while it waits
+    max: float  # what it is worth
+    waiting: bool  # whether a person still has to read it
 
 
 @dataclass(frozen=True)
 class Record:
-    """One submission, graded or not.
+    """One submission, graded or not."""
 
-    Attributes:
-        student: The student's id.
-        status: graded, refused (the notebook cannot be graded) or missing (there is none).
-        score: Points in all, what a person gave included.
-        max: Points there are.
-        tasks: The marks of each task, by task id.
-        by_hand: The marks of each written answer, by id.
-        reason: Why it was refused or is missing, one sentence.
-        seconds: How long grading took.
-        remarks: What was ignored, cut or stopped in it, and why.
-        penalty: Points that a late penalty takes off the score.
-        group: Those for whom the same notebook counts, who handed it in first; empty without a group.
-    """
-
-    student: str
-    status: str
-    score: float
-    max: float
-    tasks: dict[str, TaskMark] = field(default_factory=dict)
-    by_hand: dict[str, HandMark] = field(default_factory=dict)
-    reason: str = ""
-    seconds: float = 0.0
-    remarks: tuple[str, ...] = ()
-    penalty: float = 0.0
-    group: tuple[str, ...] = ()
+    student: str  # the student's id
+    status: str  # graded, refused (the notebook cannot be graded) or missing (there is none)
+    score: float  # points in all, what a person gave included
+    max: float  # points there are
+    tasks: dict[str, TaskMark] = field(default_factory=dict)  # by task id
+    by_hand: dict[str, HandMark] = field(default_factory=dict)  # written answers, by id
+    reason: str = ""  # why it was refused or is missing, one sentence
+    seconds: float = 0.0  # how long grading took
+    remarks: tuple[str, ...] = ()  # what was ignored, cut or stopped in it, and why
+    penalty: float = 0.0  # points that a late penalty takes off the score
+    group: tuple[str, ...] = ()  # for whom the same notebook counts, who handed it in first; empty without a group
 
     @property
     def waiting(self) -> int:
@@ -105,17 +78,11 @@ class Record:
 
 @dataclass(frozen=True)
 class Report:
-    """A graded class.
+    """A graded class."""
 
-    Attributes:
-        assignment: Name of the assignment.
-        seed: The seed that grading was asked to use.
-        records: One for each student, in the order of the class.
-    """
-
-    assignment: str
-    seed: int
-    records: tuple[Record, ...]
+    assignment: str  # its name
+    seed: int  # the seed that grading was asked to use
+    records: tuple[Record, ...]  # one for each student, in the order of the class
 
     def as_json(self) -> dict[str, Any]:
         """The report of ``softlookup grade --json``."""

@@ -1,7 +1,6 @@
 """Tables as people hand them in: any separator, encoding and decimal sign, and titles in any language.
 
-A column is found by its title or, where that says nothing, by what its cells look like. A table remembers how each was
-understood, so that it can be said before anything is written, and goes back as it came.
+A column is known by its title, or by what its cells look like; a table says how it was understood.
 """
 
 import csv
@@ -74,10 +73,7 @@ class Table:
         return [cell for row in self.rows if (cell := row[index].strip())]
 
     def take(self, meaning: str, *titles: str, like: Callable[[list[str]], bool] | None = None) -> int | None:
-        """Find a column that has one meaning, which messages name, and remember how it was understood.
-
-        If no title is a usual one, the columns with no meaning yet are asked whether their cells are ``like`` it.
-        """
+        """Find the column of a meaning, by its titles or else by cells that are ``like`` it, and remember it."""
         index = self.find(*titles)
         if index is None and like is not None:
             free = [at for at in range(len(self.header)) if at not in self._understood]
@@ -92,10 +88,9 @@ class Table:
         return index if index is None else self.mean(index, meaning)
 
     def take_ids(self, titles: Sequence[str], known: Collection[str], before: int | None = None) -> list[int]:
-        """Find the columns by which students are known, the surest first, and remember how they were understood.
+        """Find the columns by which students are known, the surest first, and remember what they mean.
 
-        Columns with a usual title, which are given the surest first, then those of e-mail addresses; where titles lead
-        to nobody, also columns that mostly hold ids of the class, and of these only columns left of ``before``.
+        Those with a usual title, then e-mail addresses; where titles lead to nobody, known ids left of ``before``.
         """
         titled_columns = [at for title in titles if (at := self.find(title)) is not None and at not in self._understood]
         free = [
@@ -163,11 +158,7 @@ def read_table(path: Path, what: str = "table") -> Table:
 
 
 def amount(points: float) -> str:
-    """Points as a number that every program reads: a point, no zeros behind it.
-
-    >>> amount(7.0), amount(2.666666), amount(0.5)
-    ('7', '2.6667', '0.5')
-    """
+    """Points as a number that every program reads: a point, no zeros behind it."""
     return f"{points:.4f}".rstrip("0").rstrip(".")
 
 

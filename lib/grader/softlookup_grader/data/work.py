@@ -1,7 +1,4 @@
-"""What grading passes around: the settings of a run, and what grading one submission came to. Plain data alone.
-
-These travel between processes and machines, and into the ledger, so they hold nothing but text, numbers and tuples.
-"""
+"""The settings of a run, and what grading one submission came to: text, numbers and tuples, which travel anywhere."""
 
 import hashlib
 from collections.abc import Mapping

@@ -7,8 +7,7 @@ from typing import Any
 
 from softlookup_command.plain_text import visible
 
-MAX_COLOURED = 20_000
-"""Characters of a cell that is coloured; no answer is so long."""
+MAX_COLOURED = 20_000  # characters of a cell that is coloured; no answer is so long
 
 # Pygments takes quadratic time, or worse, over long stretches of blank lines and over long chains of names.
 _SLOW = re.compile(r"\s{200}|[\w.]{1000}")

@@ -10,8 +10,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from softlookup_command.plain_text import visible
 from softlookup_grader.judging.cleaning import clean_html
 
-MAX_FORMULA = 2_000
-"""Characters of a formula that is set; a longer one stays as it was typed."""
+MAX_FORMULA = 2_000  # characters of a formula that is set; a longer one stays as it was typed
 
 _ELEMENTS = frozenset(
     "math merror mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt mstyle "

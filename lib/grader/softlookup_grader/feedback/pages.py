@@ -1,12 +1,12 @@
 """Feedback pages: nbgrader's own, with links that lead into the book, and a page for what could not be graded."""
 
 import contextlib
+import functools
 import html
 import logging
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,7 @@ from softlookup_grader.workers.pool import JobResult, WorkerPool
 from softlookup_grader.workers.pool_worker import Doing
 from softlookup_judge.data.result import BOOK
 
-PATIENCE_S = 60.0
-"""Seconds that one page may take."""
+PATIENCE_S = 60.0  # seconds that one page may take
 
 _PLAIN_PAGE = """<!doctype html>
 <html lang="en"><head>{policy}<meta charset="utf-8"><title>{title}</title></head>
@@ -95,11 +94,7 @@ def remove_page(course: Course, assignment: str, student: str) -> None:
 
 
 def finish_page(course: Course, page: Path) -> None:
-    """Let a feedback page's links into the book lead there, and let no sign turn the direction of its text.
-
-    A verdict writes links as seen from exercises/; the book is where SOFTLOOKUP_BOOK says, else where the course says
-    (see ``Released.book_from``). Nothing happens where there is no page.
-    """
+    """Let a page's links into the book lead where SOFTLOOKUP_BOOK or the course says, and no sign turn its text."""
     if not page.is_file():
         return
     before = page.read_text(encoding="utf-8")
@@ -110,29 +105,24 @@ def finish_page(course: Course, page: Path) -> None:
         page.write_text(text, encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class _Paging:
+@contextlib.contextmanager
+def _paging(course: Course, assignment: str) -> Iterator[Doing]:
     """What a worker does: the page of one student; a payload is the reason why there is nothing but that to tell."""
 
-    course: Course
-    assignment: str
+    def make(student: str, reason: bytes) -> bytes:
+        if reason:
+            refused_page(course, assignment, student, reason.decode())
+        else:
+            make_page(course, assignment, student)
+        return b""
 
-    @contextlib.contextmanager
-    def __call__(self) -> Iterator[Doing]:
-        def make(student: str, reason: bytes) -> bytes:
-            if reason:
-                refused_page(self.course, self.assignment, student, reason.decode())
-            else:
-                make_page(self.course, self.assignment, student)
-            return b""
-
-        yield make
+    yield make
 
 
 def make_pages(
     course: Course, assignment: str, students: Iterable[tuple[str, str]], *, workers: int
 ) -> Iterator[JobResult]:
     """Make feedback pages, several at a time, in so many processes at most."""
-    pool = WorkerPool(_Paging(course, assignment), workers, log=course.log("feedback"), patience_s=PATIENCE_S)
-    jobs = ((student, reason.encode("utf-8", "replace")) for student, reason in students)
-    yield from pool.run(jobs)
+    make = functools.partial(_paging, course, assignment)
+    pool = WorkerPool(make, workers, log=course.log("feedback"), patience_s=PATIENCE_S)
+    yield from pool.run((student, reason.encode("utf-8", "replace")) for student, reason in students)

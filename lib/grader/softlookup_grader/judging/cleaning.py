@@ -1,9 +1,8 @@
 """Cleans what students write before it becomes HTML: a written answer, and a page as a whole.
 
-A written answer is markdown, and at least three programs render it: nbconvert for feedback, formgrader, and JupyterLab.
-So what is stored has to be harmless by itself. The answer is rendered as formgrader renders it, and the sanitiser nh3
-is asked to clean the result: if it finds nothing to take away, the answer stays as it is, inequalities, formulas and
-code included. Otherwise tags and addresses are escaped; if even that does not help, the answer becomes a block of code.
+nbconvert, formgrader and JupyterLab render an answer, so what is stored has to be harmless by itself. nh3 is asked to
+clean what formgrader would show: what it leaves alone stays as it is, else tags and addresses are escaped, or the
+answer becomes a block of code.
 """
 
 import re
@@ -13,14 +12,12 @@ import nh3
 
 from softlookup_command.plain_text import visible
 
-MAX_WRITTEN = 10_000
-"""Characters of a written answer that are rendered; a longer one is cut, and shown as plain text."""
+MAX_WRITTEN = 10_000  # characters of a written answer that are rendered; a longer one is cut, and shown as plain text
 
 MAX_ENVIRONMENTS = 200
 """How often a written answer may begin a LaTeX environment: nbconvert takes quadratic time over those."""
 
-MAX_MARKS = 4_000
-"""Characters with a meaning in markdown, in one written answer."""
+MAX_MARKS = 4_000  # characters with a meaning in markdown, in one written answer
 
 NOT_SHOWN = (
     "HTML, outside pictures, links that do not begin with http, TeX commands for links and styles, or too many signs"
@@ -32,8 +29,7 @@ POLICY = (
 )
 """The content security policy of a page: it shows text, styles and its own pictures, and asks nobody for anything."""
 
-_PICTURE = "data:image/png;base64,AAAA"
-"""Stands for any attachment while an answer is tried."""
+_PICTURE = "data:image/png;base64,AAAA"  # stands for any attachment while an answer is tried
 
 _TAGS = frozenset(
     "a b blockquote br code dd del div dl dt em h1 h2 h3 h4 h5 h6 hr i img input kbd li ol p pre s span strong sub sup "
@@ -129,11 +125,7 @@ def _is_clean(text: str, attachments: Collection[str]) -> bool:
 
 
 def _asks_nobody(text: str) -> bool:
-    """Whether there is neither HTML nor an outside picture in this text as CommonMark reads it, formulas included.
-
-    JupyterLab ends a formula elsewhere than nbconvert does where braces are not in pairs, and knows no environments
-    that reach over a blank line; what stands behind the end is markdown to it.
-    """
+    """Whether CommonMark finds no HTML and no outside picture, also where JupyterLab ends a formula elsewhere."""
     from markdown_it import MarkdownIt
 
     try:

@@ -18,12 +18,7 @@ from softlookup_judge.checking.catalogue import Catalogue
 
 
 class Sandbox:
-    """An examiner's zygote, and the processes that are forked from it.
-
-    The process of the next submission is made while the present one is graded. The kernel makes it wait in line for its
-    namespaces and its control group, with nothing to compute meanwhile: that is a quarter of the time of an honest
-    submission.
-    """
+    """An examiner's zygote, and the processes forked from it; the next one is made while the present one is graded."""
 
     def __init__(
         self,

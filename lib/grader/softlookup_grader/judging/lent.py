@@ -13,8 +13,7 @@ from softlookup_judge.data.variant import Variant
 from softlookup_judge.judging.oracle import expected_results
 from softlookup_judge.judging.questions import HOME_SEED, draw
 
-_ROOM = 64
-"""How many times larger than in its own questions a size may be that a lent function is given."""
+_ROOM = 64  # how many times larger than in its own questions a size may be that a lent function is given
 
 
 def sound(
@@ -56,11 +55,7 @@ def sound(
 
 @lru_cache(maxsize=4096)
 def owns(variant: Variant) -> Own:
-    """What the own questions of a lent function give reason for, with room for other ways to use it.
-
-    A parameter that is declared as a real number is no size. One that is at least 1 in all of its questions counts
-    something.
-    """
+    """What a lent function's own questions give reason for; a float is no size, what is always at least 1 counts."""
     real = {name: parameter.annotation is float for name, parameter in variant.parameters.items()}
     drawn_numbers: dict[str, list[float]] = {name: [] for name in real}
     most = 0

@@ -14,14 +14,12 @@ from softlookup_command.plain_text import plain
 from softlookup_grader.course.notebooks import grade_id, is_graded, is_solution, task_id
 from softlookup_grader.judging.names import CellStatement, needed, parsed, statements
 
-MAX_SOURCE = 200_000
-"""Characters of one solution cell; no answer is so long."""
+MAX_SOURCE = 200_000  # characters of one solution cell; no answer is so long
 
 _WORD, _COMMENT = re.compile(r"[^\W\d]\w*"), re.compile(r"#.*")
 
 _MOST_SAID = 5
-MAX_LOOSE = 400_000
-"""Characters of cells without a mark that are searched for answers, together."""
+MAX_LOOSE = 400_000  # characters of cells without a mark that are searched for answers, together
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,11 +135,7 @@ class Matched:
 
 
 def match(release: Sequence[NotebookNode], cells: Sequence[Handed]) -> Matched:
-    """Find out which cell is which.
-
-    A cell is known by nbgrader's mark; where that is lost, by its id or its source. The answer to a task is also known
-    by the function that it defines, as far as the task's own cell does not define it.
-    """
+    """Find out which cell is which: by mark, id or source, and an answer also by the function that it defines."""
     released = {grade_id(cell): cell for cell in release if grade_id(cell)}
     texts = {_bare_released(cell.source) for cell in release}
     result, unmarked = Matched(), list[Handed]()
@@ -270,10 +264,7 @@ def _homes(result: Matched, names: set[str]) -> list[tuple[Handed, str, CellStat
 def _candidates(
     cell_name: str, name: str, check: str, homes: Sequence[tuple[Handed, str, CellStatement]], result: Matched
 ) -> list[tuple[Handed, str]]:
-    """Where the answer to a task may stand: the last definition before its check, else any in a cell without a mark.
-
-    A definition between the task's own cell and its check is what a kernel hands to the check.
-    """
+    """Where an answer may stand: the last definition before its check, as for a kernel, else any in unmarked cells."""
     until = result.position(check)
     since = result.position(cell_name) if result.position(cell_name) < until else -1.0
     here: dict[Handed, tuple[str, list[str]]] = {}

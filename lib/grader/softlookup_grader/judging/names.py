@@ -15,8 +15,7 @@ from nbformat import NotebookNode
 from softlookup_grader.course.notebooks import grade_id
 from softlookup_judge.data.task import Task
 
-_SHORT = 10_000
-"""Characters of a cell whose names are kept in mind."""
+_SHORT = 10_000  # characters of a cell whose names are kept in mind
 
 _MAGIC = re.compile(r"(?m)^([ \t]*)(?:[%!?].*|[\w.]+\?{1,2}[ \t]*)$")
 """Lines that Jupyter reads and Python does not: ``%%time``, ``!ls``, ``torch.exp?``."""
@@ -30,11 +29,7 @@ T = TypeVar("T")
 
 
 class Leaning:
-    """Tells which functions of earlier tasks an answer calls, from the text of its cell and of those it leans on.
-
-    Those may be given cells of the rebuilt notebook as well. A function of an earlier name that stands in the answer's
-    own cell is a part of the answer.
-    """
+    """Tells which functions of earlier tasks an answer calls, itself or through given cells that it leans on."""
 
     def __init__(self, notebook: NotebookNode) -> None:
         code = [(at, cell) for at, cell in enumerate(notebook.cells) if cell.cell_type == "code"]

@@ -17,8 +17,7 @@ MAX_TEXT = 100_000
 MAX_PICTURE = 2_000_000
 MAX_ATTACHED = 10
 MAX_NAME = 200
-MAX_TOGETHER = 4_000_000
-"""Characters of base64 that the pictures of one text answer may have together."""
+MAX_TOGETHER = 4_000_000  # characters of base64 that the pictures of one text answer may have together
 
 _PICTURES = {"image/png": PNG, "image/jpeg": JPEG}
 BESIDES = 6_000
@@ -33,10 +32,7 @@ def as_outputs(raw_outputs: Iterable[Any], most: int = MAX_TEXT) -> list[Noteboo
 
 
 def outputs_and_cut(raw_outputs: Iterable[Any], most: int) -> tuple[list[NotebookNode], int]:
-    """Take what a submission says its cell gave, and count what is left out.
-
-    The sandbox keeps no more than that either; but it is the submission's own process that counts there.
-    """
+    """Take what a submission says its cell gave, and count what is left out; the count inside is its own."""
     outputs: list[NotebookNode] = []
     remaining, cut = most + BESIDES, 0
     for index, output in enumerate(raw_outputs):
@@ -101,11 +97,7 @@ def _data(raw_data: Any) -> dict[str, str]:
 
 
 def picture(mime_type: Any, encoded: Any) -> str | None:
-    """Take a picture in base64, if it is one of this kind and not too large, and leave out what is written into it.
-
-    It comes encoded anew; None where it is refused, as are kinds other than "image/png" and "image/jpeg". ``encoded``
-    may be anything.
-    """
+    """Take a PNG or JPEG picture in base64 of a fair size, encoded anew without its notes; None for anything else."""
     mark = _PICTURES.get(mime_type) if isinstance(mime_type, str) else None
     if mark is None or not isinstance(encoded, str) or len(encoded) > MAX_PICTURE:
         return None

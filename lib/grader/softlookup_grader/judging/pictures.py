@@ -1,13 +1,8 @@
-"""Pictures that a submission brings along: PNG and JPEG of a size that a browser can show, without their notes.
-
-Only the header is read and no picture is decoded. A file of 100 KB may say that it is 50,000 points wide and high; a
-browser would set 10 GB aside for it.
-"""
+"""Pictures of submissions: PNG and JPEG of a size that a browser can show, without their notes, and never decoded."""
 
 import struct
 
-MAX_SIDE = 4_000
-"""Points that a picture may be wide, and high."""
+MAX_SIDE = 4_000  # points that a picture may be wide, and high
 
 PNG, JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 _PNG_KEPT = {b"IHDR", b"PLTE", b"tRNS", b"sRGB", b"gAMA", b"IDAT", b"IEND"}

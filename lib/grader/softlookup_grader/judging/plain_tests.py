@@ -1,7 +1,4 @@
-"""Ordinary test cells of nbgrader's: Python with ``assert`` in place of a check, run beside the student's answers.
-
-They are scored as nbgrader scores them, from what the cell gave. Cell and answers share one process in the sandbox, so
-an answer can read such a test, and can fool it; a check cannot be fooled in that way, because its judge is outside.
+"""Ordinary test cells of nbgrader's, run beside the student's answers, which can read and fool them.
 
 Source: nbgrader, nbgrader/utils.py, determine_grade.
 """
@@ -39,8 +36,7 @@ def plain_tests(release: NotebookNode) -> list[str]:
 
 _CHECK = re.compile(r"\bcheck\(")
 
-Hidden = tuple[tuple[str, str], ...]
-"""Names of test cells, each with its whole code."""
+Hidden = tuple[tuple[str, str], ...]  # names of test cells, each with its whole code
 
 
 def hidden_tests(course: Course, assignment: str, release: str) -> Hidden:
@@ -89,10 +85,7 @@ def score_test(best: float, ran: Ran) -> Tested:
 
 
 def _share(best: float, text: str) -> Tested:
-    """Partial credit: a number, 0 or more, that the last line of the cell gave. Anything else is full credit.
-
-    More than the cell is worth is full credit, too; nbgrader refuses the whole submission there.
-    """
+    """Partial credit: a number that the cell gave, up to what it is worth; anything else is full credit."""
     try:
         points = float(text)
     except ValueError:

@@ -1,8 +1,6 @@
 """The notebook that is graded, and that a check at home runs: the release, with the answers of the submission.
 
-An answer is the source of its cell, and pictures in a text answer come along. Of other cells an answer gets what it
-needs and would not find; everything else that a submission holds is left where it is: outputs, metadata, the order of
-the cells. So nothing that a submission says of itself counts, and an accident with a cell costs nothing.
+An answer gets what it needs of other cells and would not find; nothing that a submission says of itself counts.
 """
 
 import ast

@@ -20,8 +20,7 @@ from softlookup_judge.data.variant import Variant
 from softlookup_judge.judging.apart import DECOY, WorldsApart
 from softlookup_judge.judging.calls import Call, differs
 
-_OWN_S = 2.0
-"""How long a student's own function may take where it is compared with a lent one."""
+_OWN_S = 2.0  # how long a student's own function may take where it is compared with a lent one
 
 
 @dataclass(frozen=True)
@@ -51,11 +50,7 @@ class Remote:
         self._rounds: list[tuple[Case, list[Call]]] = []
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-        """Answer each case in turn; functions of failed tasks are computed by the judge meanwhile.
-
-        Where functions are lent, what is missing then are failures instead: no answer earns less because it was asked
-        once more.
-        """
+        """Answer each case in turn; where functions are lent, what is missing is a failure, and costs no points."""
         self._rounds = []
         for name in lent:
             self._owns(name)  # drawn at the first use: the judge's own work, before the student's clock runs
@@ -81,11 +76,7 @@ class Remote:
         return tuple(task_id for task_id, before in earlier.items() if sound_too or before.failed)
 
     def differed(self, at: int) -> bool:
-        """Whether a lent function gave something else than the student's own would have, in one case.
-
-        The student's own functions are asked afterwards, as any answer is: what they say is no more to be believed than
-        an answer, but they cannot see what they are compared with.
-        """
+        """Whether a lent function gave something else than the student's own, which cannot see the comparison."""
         case, calls = self._rounds[at]
         try:
             return any(self._gives_another(call, case) for call in calls)
@@ -156,10 +147,7 @@ class RemoteApart:
         return self.worlds.answers
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-        """Answer questions on which no points depend, all in one more process; nothing is lent to ranks.
-
-        If it takes too long, or the process ends, it is OutOfTime: that costs no points.
-        """
+        """Answer questions that earn nothing, all in one more process; OutOfTime if that ends or takes too long."""
         try:
             if self._last is None:
                 self._last = self._contexts.enter_context(self._anew())

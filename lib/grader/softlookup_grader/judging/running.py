@@ -1,8 +1,4 @@
-"""The stages run and judge: a submission's cells in the sandbox, and the judge outside at each check.
-
-The judge holds tasks, oracles, seed and points. The sandbox holds the student's cells and the probe. Between them go
-frames (softlookup_inside/sandbox/frames.py).
-"""
+"""The stages run and judge: a submission's cells in the sandbox, and the judge, who has the points, outside."""
 
 import sys
 import time
@@ -39,14 +35,11 @@ from softlookup_judge.naming.verdict import no_points, used_shortcut
 
 Witness = Callable[[str, CheckResult], None]
 
-MAX_NOTEBOOK = 2_000_000
-"""Characters of output that are kept of all cells of a submission together."""
+MAX_NOTEBOOK = 2_000_000  # characters of output that are kept of all cells of a submission together
 
-_AGAIN_S = 1.0
-"""How long a cell may take that was stopped before: what it defines at its beginning is there."""
+_AGAIN_S = 1.0  # how long a cell may take that was stopped before: what it defines at its beginning is there
 
-_ROUNDS = 4
-"""How often a submission is begun: anew after each cell that ended its process, without that cell."""
+_ROUNDS = 4  # how often a submission is begun: anew after each cell that ended its process, without that cell
 
 
 class Assignment:
@@ -164,11 +157,7 @@ class SubmissionRun:
             self._judge(name, check, partial(self._check, session, at, check))
 
     def _judge_parallel(self) -> None:
-        """Judge parallel programs in new processes, each of which runs the notebook once for all of them.
-
-        A process has ended before the next one begins, and no other one of the submission is alive: what one hears of
-        other ranks, it can pass on to nobody.
-        """
+        """Judge parallel programs in processes that each end before the next begins: what one hears, none passes on."""
         self._ask_parallel(WorldsApart.ask_worlds, list(self._parallel))
         for rank in range(max((student.worlds.ranks for student in self._parallel.values()), default=0)):
             positions = [at for at, student in self._parallel.items() if student.worlds.has_rank(rank)]
@@ -305,10 +294,7 @@ class SubmissionRun:
 
     @contextmanager
     def _session(self) -> Iterator[SubmissionSession]:
-        """A new process of the submission.
-
-        While there are parallel programs to judge, nothing of it is alive when the context is left.
-        """
+        """A new process of the submission; while parallel programs wait, nothing of it outlives the context."""
         session = self.sandbox.session(self._until)
         try:
             yield session
@@ -370,10 +356,7 @@ class SubmissionRun:
 
 
 def _log_failure(task: Task, error: Exception) -> str:
-    """Write into the workers' log how the judge failed on a task, and give the remark for the instructor.
-
-    The traceback stays there, since its lines may hold right answers.
-    """
+    """Write into the workers' log how the judge failed, since its lines may hold right answers, and give the remark."""
     print(f"The judge failed on task {task.id}:", *traceback.format_exception(error), file=sys.stderr)
     what = f"The grader made a mistake while it judged task {task.id} ({type(error).__name__}{in_stage(error)})"
     return f"{what}: a person has to give its points; the workers' log says where it happened."

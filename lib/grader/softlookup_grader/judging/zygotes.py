@@ -24,9 +24,7 @@ from softlookup_judge.data.task import LIBRARY
 class ZygotePool:
     """Keeps zygotes for the examiners of a machine, which are given copies; a context.
 
-    One zygote serves all assignments whose releases are named, and is begun for the first of them. Any other, and an
-    assignment with a given cell that imports parts of the library, has a zygote of its own: submissions to the others
-    must not find them.
+    One serves all named releases; a release whose given cells import parts of the library has its own, alone.
     """
 
     def __init__(

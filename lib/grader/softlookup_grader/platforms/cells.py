@@ -1,10 +1,7 @@
 """Text of students in a cell of a CSV file, made so that no spreadsheet takes it for a formula.
 
-Which character separates cells depends on the country: a spreadsheet that splits at semicolons or tabs, or that does
-not heed quotes, begins a new cell in the middle of ours. So whatever begins a formula gets an apostrophe in front, at
-the beginning and after every character that may begin a cell.
-
-Source: OWASP, CSV Injection.
+Which sign separates cells depends on the country, so an apostrophe stands in front of whatever begins a formula, also
+after every sign that may begin a cell. Source: OWASP, CSV Injection.
 """
 
 import re
@@ -19,11 +16,7 @@ _MANY = 10_000
 
 
 def guarded(text: str) -> str:
-    """Text that no spreadsheet takes for a formula, without control characters and reversed writing.
-
-    >>> guarded("=1+1"), guarded("ada;=1+1"), guarded("O'Neil, Ada")
-    ("'=1+1", "ada;'=1+1", "O'Neil, Ada")
-    """
+    """Text that no spreadsheet takes for a formula, without control characters and reversed writing."""
     return plain(_BEGINS.sub(r"\1'", text), _MANY)
 
 

@@ -151,7 +151,7 @@ class Chooser:
         blank: list[ArrivedFile] = []
         for item in notebooks:
             result = rebuild(release, item.read(), item.name)
-            if not _answered(result.notebook, result.untouched):
+            if not _solution_ids(result.notebook.cells) - result.untouched:
                 blank.append(item)
             else:
                 different.setdefault(_answers_of(result.notebook), item)
@@ -185,10 +185,6 @@ class Chooser:
 
 def _solution_ids(cells: Sequence[Any]) -> frozenset[str]:
     return frozenset(grade_id(cell) for cell in cells if is_solution(cell))
-
-
-def _answered(notebook: NotebookNode, untouched: frozenset[str]) -> bool:
-    return any(is_solution(cell) and grade_id(cell) not in untouched for cell in notebook.cells)
 
 
 def _answers_of(notebook: NotebookNode) -> str:

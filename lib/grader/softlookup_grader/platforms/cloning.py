@@ -1,10 +1,7 @@
 """Clones of the repositories in a table of addresses, without a checkout: nothing that they hold is written or run.
 
-Addresses come from a form, so somebody may have typed anything: they reach git behind ``--``, in one of five forms, and
-git may use no other transport. What a repository holds is asked of git file by file, so that links, hooks, filters and
-trees that unfold without end do nothing.
-
-Source: git's manual, "git help git" (GIT_ALLOW_PROTOCOL, GIT_TERMINAL_PROMPT) and "git help clone".
+Addresses may be anything that somebody typed: they reach git behind ``--``, in one of five forms, with no other
+transport. Files are asked of git one by one, so that links, hooks, filters and endless trees do nothing.
 """
 
 import contextlib
@@ -35,8 +32,7 @@ STUDENT_COLUMNS = tuple(dict.fromkeys(("roster_identifier", "identifier", *TITLE
 CLONE_S, AT_ONCE = 120, 6
 LISTED_BYTES, MOST_FILES = 10_000_000, 500
 """How much of the list of a repository's files is read, and how many of them are kept."""
-PACK_BYTES = 2_000_000_000
-"""How large a file git may write for one clone; a repository of notebooks has some megabytes."""
+PACK_BYTES = 2_000_000_000  # how large a file git may write for one clone; a repository of notebooks has some megabytes
 
 _FORMS = re.compile(r"(?:https|ssh|git|file)://\S+|(?:[\w.-]+@)?[\w.-]+:(?!//)[^\s:]\S*|[^:@]+")
 _LOOKS = re.compile(r"\w[\w+.-]*:(?:://?|//)\S+|[^\s@]+@[^\s@:]+:\S+|(?:/|~|\.{1,2}/).+|\S+\.git/?")
@@ -55,7 +51,7 @@ class Clone:
 def takes_addresses(table: Table) -> int | None:
     """Find the column of a table that holds addresses of repositories; None if none does."""
     width = range(len(table.header))
-    columns = [at for at in width if (cells := table.cells(at)) and 2 * sum(map(_is_address, cells)) > len(cells)]
+    columns = [at for at in width if 2 * len([*filter(_LOOKS.fullmatch, table.cells(at))]) > len(table.cells(at))]
     titled = [at for title in ADDRESS_COLUMNS if (at := table.find(title)) is not None and at in columns]
     columns = titled or columns
     return table.mean(columns[0], "repository") if columns else None
@@ -94,11 +90,7 @@ def clones(table: Table, address: int, people: Sequence[Person], ids: str | None
 
 
 def address_trouble(address: str) -> str:
-    """Why an address is not given to git, a clause that follows it; empty if it is.
-
-    >>> address_trouble("git@example.org:ada/x.git"), address_trouble("ext::sh -c id")[:14]
-    ('', 'is no address ')
-    """
+    """Why an address is not given to git, a clause that follows it; empty if it is."""
     if address.startswith("-"):
         return "begins with a hyphen, which git would take for an option: it was refused"
     if "::" in address or not address.isprintable() or not _FORMS.fullmatch(address):
@@ -107,16 +99,8 @@ def address_trouble(address: str) -> str:
 
 
 def without_secret(address: str) -> str:
-    """An address without the name and the password in it.
-
-    >>> without_secret("https://me:secret@example.org/ada.git")
-    'https://example.org/ada.git'
-    """
+    """An address without the name and the password in it."""
     return one_line(_SECRET.sub("", address), 300)
-
-
-def _is_address(cell: str) -> bool:
-    return _LOOKS.fullmatch(cell) is not None
 
 
 def _environment() -> dict[str, str]:

@@ -1,8 +1,6 @@
 """Collecting notebooks from what people have: zips of Moodle's and Canvas's, folders, repositories, the exchange.
 
-What came in for one person is looked at together, and the one notebook of the assignment among it is taken, whatever it
-is called. Nobody's file decides where a file is written, whose it is, or whether the others' are collected. How it went
-is kept for the whole class (grader/course/collected.py).
+Nobody's file decides where a file is written, whose it is, or whether the others' are collected.
 """
 
 import os
@@ -78,15 +76,11 @@ def _chosen(student: str, chooser: Chooser, pile: Pile) -> tuple[Arrival, bytes,
         return Arrival(UNREADABLE, source, why), b"", ""
     choice = chooser.choose(student, items)
     if choice.item is None:
-        return Arrival(UNREADABLE, items[0].path, choice.why, items[0].archive), b"", ""
+        return Arrival(UNREADABLE, items[0].path, choice.why), b"", ""
     remark = (
         f"not every notebook of {one_line(student)} could be read, and {choice.item.name} was chosen: {choice.missed}"
     )
-    return (
-        Arrival(COLLECTED, choice.item.path, archive=choice.item.archive),
-        choice.content,
-        remark * bool(choice.missed),
-    )
+    return Arrival(COLLECTED, choice.item.path), choice.content, remark * bool(choice.missed)
 
 
 def _put(
@@ -101,7 +95,7 @@ def _put(
     """Put a notebook into ``submitted/``, or leave what is there."""
     target = course.notebook("submitted", student, assignment)
     if arrival.state == COLLECTED and (way := _blocked(target, course.submitted)):
-        arrival = Arrival(UNREADABLE, arrival.source, f"{way}: remove it and collect again", arrival.archive)
+        arrival = Arrival(UNREADABLE, arrival.source, f"{way}: remove it and collect again")
     there = os.path.lexists(target)
     if earlier is None or earlier.state == UNREADABLE or not there:
         earlier = arrival

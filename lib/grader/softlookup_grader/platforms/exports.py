@@ -1,16 +1,9 @@
 """Grades as CSV: a plain table of our own, or one column filled in in the file that Canvas or Moodle gave.
 
-A file of theirs goes back as it came but for that one column: they find their students again by ids that only they
-know, and a comment that was changed on the way would be taken in. So its other columns hold what they held, formulas
-too, and a note says that there are some. In our own table every text is guarded (cells.py), since names and ids are
-written by students; numbers stay numbers.
-
-Source: Canvas, lib/gradebook_exporter.rb and lib/gradebook_importer.rb of instructure/canvas-lms: the columns Student,
-ID, SIS User ID, SIS Login ID, Section, then "TITLE (ID)" for each assignment; rows of which the first cell is empty
-("Manual Posting") or holds "Points Possible" are no students. Moodle, mod/assign/gradingtable.php and
-mod/assign/feedback/offline of moodle/moodle: Identifier ("Participant 7"), Full name, identity fields such as ID number
-and Email address, Status, Grade, Maximum Grade, Grade can be changed, Last modified (grade); a grade above the maximum,
-and one that cannot be changed, is passed over without a word.
+Theirs goes back as it came but for that column; of formulas in it a note warns. In ours every text is guarded
+(cells.py). Source: Canvas, lib/gradebook_exporter.rb and gradebook_importer.rb: a row whose first cell is empty or has
+"Points Possible" is no student. Moodle, mod/assign/gradingtable.php and feedback/offline: grades above the maximum, and
+locked ones, are passed over without a word.
 """
 
 import csv
@@ -39,7 +32,6 @@ from softlookup_grader.platforms.lms_sheet import (
 )
 from softlookup_grader.platforms.worksheet import not_a_worksheet, worksheet_columns
 
-KINDS = ("csv", "canvas", "moodle")
 _CANVAS_KEYS = ("SIS Login ID", "SIS User ID", "ID", "Integration ID")
 _CANVAS_READ_ONLY = "(read only)"
 
@@ -62,12 +54,9 @@ class Export:
 
 
 def plain_table(lines: Sequence[SheetRow], decimal: str = ".", zeros: bool = False) -> Export:
-    """Our own table: student, names, email, status, raw score, late penalty, score, maximum, and each task.
+    """Our own table, with a byte-order mark for Excel; a cell without a grade is empty, or 0 with ``zeros``.
 
-    It begins with a byte-order mark, by which Excel sees that it is UTF-8. Without a grade a cell is empty; with
-    ``zeros`` the score is 0 of those who handed in nothing, or what cannot be graded. With a comma as the sign in front
-    of decimals, cells are separated by semicolons: so a spreadsheet in German, French or Spanish reads and writes CSV,
-    and takes 11.1 for a date.
+    With a decimal comma, semicolons separate cells, as a spreadsheet in German, French or Spanish reads CSV.
     """
     cells = list(dict.fromkeys(name for line in lines for name in line.cells))
     out = io.StringIO()
@@ -93,11 +82,7 @@ def plain_table(lines: Sequence[SheetRow], decimal: str = ".", zeros: bool = Fal
 
 
 def fill_canvas(table: Table, lines: Sequence[SheetRow], assignment: str, options: Options | None = None) -> Export:
-    """Fill in one assignment's column in the CSV that Canvas exports.
-
-    Its title is "04_one_head (123)", or the one that options name. Students are found by SIS Login ID, SIS User ID or
-    ID: one of them has to be the student's id in this course, its email or its lms_user_id in nbgrader's class list.
-    """
+    """Fill in an assignment's column, "04_one_head (123)" or the one that options name, in the CSV of Canvas."""
     options = options or Options()
     table.require(("Student", "ID"), ("LastName", "FirstName", "ID"))
     column = table.mean(_canvas_column(table, options.column or assignment), "grade")
@@ -130,12 +115,7 @@ def _canvas_column(table: Table, assignment: str) -> int:
 
 
 def fill_moodle(table: Table, lines: Sequence[SheetRow], options: Options | None = None) -> Export:
-    """Fill in the column of grades in the grading worksheet that Moodle gives for one assignment, in any language.
-
-    Students are found by ID number, Username or Email address: one of them has to be the student's id in this course,
-    its email or its lms_user_id in nbgrader's class list. The Identifier, "Participant 7", is another one in each
-    assignment and finds nobody.
-    """
+    """Fill in the grades in Moodle's grading worksheet, in any language; the Identifier finds nobody, as it changes."""
     options = options or Options()
     columns = worksheet_columns(table, options.column)
     if columns.identifier is None and not (options.column and options.match):

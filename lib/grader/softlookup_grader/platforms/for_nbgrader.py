@@ -1,8 +1,7 @@
 """Parts of nbgrader that a course replaces in its ``nbgrader_config.py``, so that its buttons and commands do no harm.
 
-Stock ``nbgrader autograde``, which is also behind formgrader's button, runs students' code with the instructor's rights
-and overwrites what the sandboxed grader wrote. Stock ``nbgrader release_feedback`` stops at the first student whose
-notebook did not come through the exchange.
+Stock autograde runs students' code with the instructor's rights, and stock release_feedback stops at the first student
+whose notebook did not come through the exchange.
 """
 
 import glob
@@ -64,10 +63,7 @@ class FetchOwn(ExchangeFetchAssignment):
 
 
 class CollectNoLinks(ExchangeCollect):
-    """Collects from the exchange without following links: one could lead to what only the instructor may read.
-
-    What is collected is for the instructor alone, too; in the exchange it is for whoever knows its name.
-    """
+    """Collects from the exchange without following links, and for the instructor alone."""
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy a hand-in without the links in it."""

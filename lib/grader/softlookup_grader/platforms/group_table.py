@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from softlookup_command.plain_text import one_line
 from softlookup_grader.course.folder import Course
@@ -23,19 +22,8 @@ _NAMES = ("name", "full name", *TITLES["first_name"], *TITLES["last_name"])
 """Titles of a column with names, which may be spelt as somebody's id is."""
 
 
-@dataclass(frozen=True)
-class GroupTable:
-    """Groups as a table has them."""
-
-    groups: tuple[tuple[str, ...], ...]  # the ids of each
-    understood: str  # how the table was read, one sentence
-
-
-def read_groups(course: Course, table: Table) -> GroupTable:
-    """Read groups of the course's class; students are known by id, e-mail address or lms_user_id.
-
-    Cells may hold several students, with commas between them.
-    """
+def read_groups(course: Course, table: Table) -> tuple[tuple[str, ...], ...]:
+    """Read groups of ids; a class is known by ids, e-mail addresses or lms_user_ids, commas separate several."""
     known = _known(course)
     rows = table.rows
     if any(key_of(cell) in known for cell in table.header):
@@ -81,7 +69,7 @@ def read_groups(course: Course, table: Table) -> GroupTable:
             f"the table gives no group of two or more students, so nothing was changed ({table.understood()}); --end "
             "in its place removes the groups"
         )
-    return GroupTable(groups, table.understood())
+    return groups
 
 
 def _known(course: Course) -> dict[str, str]:

@@ -1,10 +1,7 @@
 """Files that came in, in a folder or in a zip: each can be read once, with care, and none is written anywhere.
 
-A zip holds names that students chose in part, and contents that they chose altogether. So a name is only ever compared
-with names, what is read has a limit, and one file that is broken or locked costs no other.
-
-Source: a zip says by a flag that a name is UTF-8 (APPNOTE 4.4.4). Programs that repack one forget the flag, so raw
-bytes that are valid UTF-8 are read as such, and all others in the encoding of the format, cp437.
+A name is only ever compared with names, what is read has a limit, and one file that is broken or locked costs no other.
+Programs that repack a zip forget the flag for UTF-8 (APPNOTE 4.4.4), so names that are valid UTF-8 are read as such.
 """
 
 import io
@@ -22,8 +19,7 @@ from softlookup_command.plain_text import one_line, plain
 from softlookup_grader.course.notebooks import MAX_BYTES, BadNotebook
 from softlookup_grader.data.errors import CourseError
 
-MOST_FILES = 200_000
-"""Files of one folder or zip that are looked at."""
+MOST_FILES = 200_000  # files of one folder or zip that are looked at
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,6 @@ class ArrivedFile:
     size: int  # how many bytes it says that it has
     open: Callable[[int], bytes]  # gives at most that many bytes of it
     trouble: str = ""  # why it must not be read, a clause that follows its name; empty if it may be
-    archive: str = ""  # the name of the zip that it lies in, empty if it lies in none
     base: str = ""  # what stands in front of its path, such as the address of a repository
     is_outside: bool = False  # whether its path leads out of where it came in
 
@@ -150,7 +145,7 @@ def file_item(path: Path, parts: tuple[str, ...]) -> ArrivedFile:
     return ArrivedFile(tuple(map(composed, parts)), about.st_size, read, trouble)
 
 
-def in_zip(archive: zipfile.ZipFile, name: str, above: tuple[str, ...] = ()) -> Iterator[ArrivedFile]:
+def in_zip(archive: zipfile.ZipFile, above: tuple[str, ...] = ()) -> Iterator[ArrivedFile]:
     """The files of an open zip; ``above`` stands in front of the paths of its entries."""
     for entry in archive.infolist()[:MOST_FILES]:
         path = entry_name(entry)
@@ -163,9 +158,8 @@ def in_zip(archive: zipfile.ZipFile, name: str, above: tuple[str, ...] = ()) -> 
         if not trouble and entry.flag_bits & _LOCKED:
             trouble = "is locked by a password, and was refused"
         parts = tuple(part for part in path.split("/") if part not in ("", ".")) or (path,)
-        yield ArrivedFile(
-            (*above, *parts), entry.file_size, _reader(archive, entry), trouble, name, is_outside=leads_outside(path)
-        )
+        outside = leads_outside(path)
+        yield ArrivedFile((*above, *parts), entry.file_size, _reader(archive, entry), trouble, is_outside=outside)
 
 
 def inner_zip(item: ArrivedFile, content: bytes, most: int = ReadLimits.inside) -> list[ArrivedFile]:
@@ -177,7 +171,7 @@ def inner_zip(item: ArrivedFile, content: bytes, most: int = ReadLimits.inside) 
         archive = zipfile.ZipFile(io.BytesIO(content))
     except _BROKEN as error:
         raise BadNotebook(f"{item.name} is a broken zip ({one_line(str(error))})") from None
-    return list(in_zip(archive, item.archive, item.parts))
+    return list(in_zip(archive, item.parts))
 
 
 def open_zip(path: Path) -> zipfile.ZipFile | str:

@@ -14,8 +14,7 @@ from softlookup_grader.platforms.cells import is_formula
 MOODLE_KEYS = ("ID number", "Username", "Email address")
 """Columns of Moodle's grading worksheet that hold a student's own ids, the surest first."""
 
-_Known = TypeVar("_Known")
-"""A student with the ids of the class list: student, lms_user_id, email."""
+_Known = TypeVar("_Known")  # a student with the ids of the class list: student, lms_user_id, email
 
 
 @dataclass(frozen=True)

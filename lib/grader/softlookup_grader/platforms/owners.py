@@ -1,11 +1,8 @@
 """Whose a file is: by the number that Moodle or Canvas put into its path, else by the name of a person's folder.
 
-Source: Moodle, mod/assign/classes/downloader.php: "FULL NAME_PARTICIPANT_assignsubmission_file_", as a folder or in
-front of the file's name; the final underscore came and went. What was typed into Moodle has "_onlinetext_" there.
-worksheet.py says whom a participant number means; numbers of two assignments never coincide (assign_user_mapping.id),
-so several worksheets can be asked.
-Canvas, app/models/content_zipper.rb: "NAME_USER_ATTACHMENT_FILE", with "_LATE" behind the name, which holds letters and
-digits alone.
+Source: Moodle, mod/assign/classes/downloader.php: "FULL NAME_PARTICIPANT_assignsubmission_file_", with or without the
+last underscore, "_onlinetext_" for what was typed; numbers of two assignments never coincide (assign_user_mapping.id).
+Canvas, app/models/content_zipper.rb: "NAME_USER_ATTACHMENT_FILE", with "_LATE" behind the name, of letters and digits.
 """
 
 import re
@@ -117,12 +114,10 @@ class Owners:
         """The student of a participant number, or why there is none."""
         answers = [worksheet.whose(participant, name) for worksheet in self.worksheets if worksheet.has(participant)]
         students = sorted({student for student, _ in answers if student})
-        if len(students) == 1:
-            return students[0], ""
-        if students:
+        if len(students) > 1:
             return "", f"the worksheets have {' and '.join(map(one_line, students))} as participant {participant}"
-        if answers:
-            return answers[0]
+        if students or answers:
+            return (students[0], "") if students else answers[0]
         return self.worksheets[0].whose(participant, name) if self.worksheets else ("", NO_WORKSHEET)
 
 

@@ -33,8 +33,7 @@ TITLES = {
 """What nbgrader's gradebook keeps of a student, and usual titles of its column, the surest first."""
 
 
-_ROUNDED = re.compile(r"\d+(?:[.,]\d+)?[eE]\+\d+")
-"""A long number as a spreadsheet shows it: its last digits are gone."""
+_ROUNDED = re.compile(r"\d+(?:[.,]\d+)?[eE]\+\d+")  # a long number as a spreadsheet shows it: its last digits are gone
 _CURE = "format the column as text in the spreadsheet, and export the list again"
 
 

@@ -10,14 +10,16 @@ from pathlib import Path
 
 from softlookup_command.plain_text import one_line
 from softlookup_grader.data.errors import CourseError
-from softlookup_grader.data.tables import Table, read_table
-from softlookup_grader.platforms.cloning import clones, takes_addresses
+from softlookup_grader.data.tables import Table, key_of, read_table
+from softlookup_grader.platforms.cloning import ADDRESS_COLUMNS, STUDENT_COLUMNS, clones, takes_addresses
 from softlookup_grader.platforms.items import ArrivedFile, composed, file_item, in_folder, in_zip, open_zip
+from softlookup_grader.platforms.lms_sheet import by_key
 from softlookup_grader.platforms.owners import Owner, Owners, is_platforms
-from softlookup_grader.platforms.repositories import address_key, named_in
 from softlookup_grader.platforms.worksheet import WORKSHEET, Person, Worksheet
 
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+REPOSITORY_COLUMNS = ("repository", "repository_name", "student_repository_name", "folder", *ADDRESS_COLUMNS)
+USER_COLUMNS = ("github_username", "gitlab_username", "username", "user")
 _TABLES = (".csv", ".tsv", ".txt")
 _NO_CLONES: Mapping[str, str] = {}
 _REMOTE = re.compile(r'\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.M)
@@ -174,7 +176,7 @@ class Sources:
             self._pile.cannot(owner if owner.student else Owner(owner.name, why=archive), archive)
             return
         self._stack.enter_context(archive)
-        items = list(in_zip(archive, one_line(path.name)))
+        items = list(in_zip(archive))
         if self._is_somebodys(path):
             self._pile.add(owner, items)
         elif items:
@@ -242,3 +244,39 @@ def _begins(path: Path) -> bytes:
             return file.read(4)
     except OSError as error:
         raise CourseError(f"{path} cannot be read ({error.strerror})") from None
+
+
+def named_in(roster: Table, people: Sequence[Person], ids: str | None = None) -> dict[str, tuple[str, ...]]:
+    """Students by the names that their folders or repositories have in a table, as key_of() writes them.
+
+    A name of several, such as that of two forks, gives each; an address, as address_key() has it, tells them apart.
+    """
+    known = by_key(people)
+    repository = roster.take("repository", *REPOSITORY_COLUMNS, *USER_COLUMNS)
+    keys = [roster.mean(roster.column(ids), "student")] if ids else roster.take_ids(STUDENT_COLUMNS, known)
+    if repository is None or not keys:
+        raise CourseError(
+            f"the roster needs a column for the repository ({', '.join((*REPOSITORY_COLUMNS, *USER_COLUMNS))}) and one "
+            f"for the student ({', '.join(STUDENT_COLUMNS)}), and has {roster.titles()}"
+        )
+    by_name: dict[str, tuple[str, ...]] = {}
+    for row in roster.rows:
+        # Of an address the last part is the name of the folder into which git clones.
+        name = key_of(row[repository].strip().rstrip("/").rpartition("/")[2].removesuffix(".git"))
+        students = {known[key].student for at in keys if (key := key_of(row[at])) in known}
+        if name and len(students) == 1:
+            for key in {name, address_key(row[repository])}:
+                by_name[key] = tuple(sorted({*by_name.get(key, ()), *students}))
+    if not by_name:
+        raise CourseError(f"the roster names nobody of the class list; it was {roster.understood()}")
+    return by_name
+
+
+def address_key(address: str) -> str:
+    """What the forms of a repository's address have in common.
+
+    >>> address_key("https://me:secret@g.org/Ada/hw.git"), address_key("git@g.org:ada/hw")
+    ('g.org/ada/hw', 'g.org/ada/hw')
+    """
+    location = address.strip().rstrip("/").removesuffix(".git").rpartition("//")[2].rpartition("@")[2]
+    return key_of(location.replace(":", "/"))

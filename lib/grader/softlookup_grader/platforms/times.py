@@ -1,7 +1,4 @@
-"""When submissions came, from a table: an archive of Moodle's or Canvas's does not say it.
-
-The times are written where nbgrader looks for them, into ``timestamp.txt`` beside each notebook.
-"""
+"""When submissions came, from a table, into ``timestamp.txt`` beside each notebook: archives do not say it."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -40,11 +37,7 @@ class Times:
 
 
 def read_times(course: Course, assignment: str, table: Table, zone: tzinfo) -> Times:
-    """Read who came when, and which rows are left out; nothing is written.
-
-    The table has a column for the time, in ``zone`` where it names none, and one for the student, which may hold an id,
-    lms_user_id or e-mail address. A row without a time is no submission, and is not named.
-    """
+    """Read who came when, in ``zone`` where a time names none, and which rows are left out; nothing is written."""
     with course.gradebook() as book:
         known = by_key(class_list(book))
     when = table.take("time", *TIME_COLUMNS, like=_are_times)

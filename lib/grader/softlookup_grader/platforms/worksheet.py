@@ -1,12 +1,8 @@
 """Moodle's grading worksheet: it says which student a participant number of one assignment stands for.
 
-Moodle numbers participants anew for each assignment, so the number in a downloaded folder's name is no id of a student.
-The worksheet of the same assignment leads from the number to the student's own ids, and the full name in the folder's
-name has to be the full name in the worksheet.
-
-Source: Moodle, mod/assign/classes/downloader.php: a folder begins with the full name, or with "Participant" under blind
-marking, then "_" and the participant number; underscores of a name become blanks, and clean_filename takes quotes,
-colons and slashes away. A group's submission begins with the group's name and the group's number instead.
+Moodle numbers participants anew for each assignment, so the full name has to agree as well. Source: Moodle,
+mod/assign/classes/downloader.php: a folder begins with the full name, "Participant" under blind marking, or a group's
+name, then "_" and the number; underscores of a name become blanks, and quotes, colons and slashes go.
 """
 
 import re
@@ -56,9 +52,8 @@ class Columns:
 def worksheet_columns(table: Table, grade: str | None = None) -> Columns:
     """Find the columns of a grading worksheet: by Moodle's English titles, else by what they hold and where they stand.
 
-    The identifier is the first column in which one word stands before a number, the name stands right of it. The
-    maximum is one number in all rows, and stands between the grade, a number or nothing, and one or two words that say
-    whether that can be changed.
+    The name stands right of the identifier ("Participant 7"). The maximum is one number in all rows, between the grade
+    and one or two words that say whether that can be changed.
     """
     width = range(len(table.header))
 

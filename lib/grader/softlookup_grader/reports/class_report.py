@@ -27,8 +27,7 @@ from softlookup_grader.reports.similarity import HINT, Cells, SimilarPair, Token
 from softlookup_judge.checking.catalogue import Catalogue, UnknownTask, catalogue_of
 
 BARS = 10
-PAIRS = 20
-"""So many pairs are shown; the JSON file holds all."""
+PAIRS = 20  # so many pairs are shown; the JSON file holds all
 
 
 @dataclass(frozen=True)
@@ -139,13 +138,11 @@ class ClassReport:
             "histogram": [list(bar) for bar in self.histogram()],
             "tasks": {
                 task.task: {
-                    **{
-                        "max": task.max,
-                        "right": task.pass_rate,
-                        "mean": task.mean,
-                        "lost": task.lost,
-                        "blank": task.blank,
-                    },
+                    "max": task.max,
+                    "right": task.pass_rate,
+                    "mean": task.mean,
+                    "lost": task.lost,
+                    "blank": task.blank,
                     "mistakes": {
                         mistake.name: {"students": mistake.students, "points": mistake.points, "says": mistake.says}
                         for mistake in task.mistakes
@@ -188,10 +185,7 @@ def _record(student: str, message: dict[str, Any]) -> Record:
 
 
 def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) -> ClassReport:
-    """Put together what is known of one assignment: the grade report, the gradebook, the submitted notebooks.
-
-    Points come from the gradebook, where a person may have changed them since; verdicts from the grade report.
-    """
+    """Put together what is known of an assignment: points from the gradebook, verdicts from the grade report."""
     report = read_report(course.root / "reports" / f"{assignment}.json")
     grade_rows = read_sheet(course, assignment, report)
     lines = {line.student: line for line in grade_rows if line.status == GRADED}

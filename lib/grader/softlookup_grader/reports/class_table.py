@@ -97,15 +97,8 @@ def _show_tasks(console: Console, report: ClassReport) -> None:
     table.add_column("most frequent known mistakes")
     for task in report.tasks:
         met = ", ".join(f"{mistake.name} ({mistake.students})" for mistake in task.mistakes[:3])
-        row = (
-            f"{task.pass_rate:.0%}",
-            f"{task.mean:.2f}",
-            f"{task.max:g}",
-            f"{task.lost:g}",
-            str(task.blank or ""),
-            met,
-        )
-        table.add_row(task.task, *row)
+        figures = f"{task.pass_rate:.0%}", f"{task.mean:.2f}", f"{task.max:g}", f"{task.lost:g}"
+        table.add_row(task.task, *figures, str(task.blank or ""), met)
     console.print()
     console.print(table)
 

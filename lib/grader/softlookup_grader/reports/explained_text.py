@@ -13,14 +13,11 @@ from softlookup_judge.data.result import CheckResult
 from softlookup_judge.data.words import number_text, shape
 
 FOR_YOU = "For the instructor only: this shows the wanted numbers, which students do not see."
-SIDE = 12
-"""A table with no more numbers than so many rows of as many columns is shown in full."""
+SIDE = 12  # a table with no more numbers than so many rows of as many columns is shown in full
 
-MANY = 48
-"""An array with more axes is shown in full up to so many numbers."""
+MANY = 48  # an array with more axes is shown in full up to so many numbers
 
-FIRST = 8
-"""Of a larger one so many differing cells are shown."""
+FIRST = 8  # of a larger one so many differing cells are shown
 
 
 def explanation_text(explanation: Explanation, task: str | None = None) -> str:

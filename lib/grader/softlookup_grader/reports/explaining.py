@@ -1,7 +1,4 @@
-"""Answers an appeal: asks what was graded the same questions once more, and keeps what was asked, got and wanted.
-
-For the instructor alone: it shows the wanted numbers, also those that students never see.
-"""
+"""Answers an appeal: asks what was graded the same questions once more; it shows right answers, to instructors."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -66,11 +63,7 @@ def last_graded(course: Course, assignment: str, student: str) -> tuple[Graded, 
 def explain(
     course: Course, assignment: str, student: str, examiner: Callable[[RunSettings], AbstractContextManager[Any]]
 ) -> Explanation:
-    """Ask what was graded the same questions once more.
-
-    Each task comes with what was asked, got and wanted where it first went wrong. The submitted file is asked if it is
-    the one that was graded, else the autograded notebook, which holds the answers as they were.
-    """
+    """Ask the submitted file the same questions once more, or the autograded one if it has changed since."""
     graded, run = last_graded(course, assignment, student)
     if graded.status != GRADED:
         raise CourseError(f"{student!r} has no points to explain: {graded.status}, {plain(graded.reason)}")

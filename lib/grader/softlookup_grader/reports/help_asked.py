@@ -1,8 +1,4 @@
-"""Help that was asked for at home: what submitted notebooks say of it, and what it costs where a course says so.
-
-The student's own process wrote it, and whoever clears the outputs has asked for nothing: it is for teaching, and no
-proof.
-"""
+"""Help that was asked for at home, and what it costs where a course says so; students' notebooks say it: no proof."""
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,8 +1,6 @@
 """Answers that were there before: the published solutions, what the check shows as help, hand-ins of earlier years.
 
-Compared is the structure: names, comments, layout and the values of numbers do not count (a course's variants differ in
-numbers). A short answer is written the same by many, so an answer counts from some length on, and a submission is
-reported from some answers on. It is a hint for a person, never a grade.
+Compared is the structure, without names, comments, layout and numbers. It is a hint for a person, never a grade.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,8 +15,7 @@ from softlookup_judge.checking.catalogue import Catalogue, UnknownTask
 from softlookup_judge.data.published import solution
 from softlookup_judge.data.variant import variant_of
 
-LONG = 40
-"""Tokens of an answer from which on it counts: shorter ones have few ways to be written."""
+LONG = 40  # tokens of an answer from which on it counts: shorter ones have few ways to be written
 
 SAME = 0.5
 """Two answers are the same if so large a part of the runs of tokens of the longer one is in the other, too.
@@ -27,8 +24,7 @@ None of some 570 independent right answers is so near the published one, and mos
 after each result has been given another name on a line of its own (tests/checking/test_known_answers.py).
 """
 
-MANY = 3
-"""A submission is reported from so many answers on that are the same as known ones."""
+MANY = 3  # a submission is reported from so many answers on that are the same as known ones
 
 PUBLISHED = "the published solution"
 SHOWN = "the other solution that the check shows"

@@ -4,8 +4,7 @@ import json
 
 from softlookup_grader.course.folder import Course
 
-MARKER = "sample.json"
-"""Of a sample class: what each student of it did."""
+MARKER = "sample.json"  # of a sample class: what each student of it did
 
 
 def planted_mistakes(course: Course, assignment: str) -> dict[str, dict[str, str]]:

@@ -1,12 +1,8 @@
 """Which submissions' solution cells are near-identical beyond what the release gave: a hint, never a grade.
 
-Each solution cell becomes a stream of tokens in which comments, layout and the names that a student chooses are gone,
-less what the release already held. The stream is cut into overlapping runs of a few tokens. A run that half of the
-class has in this cell says nothing; one that two people of a hundred share says much. So a pair is judged by how many
-runs it shares in cells that are near-identical, each weighed by how rare it is in this class. Nothing is executed.
-
-Source: S. Schleimer, D. Wilkerson and A. Aiken, "Winnowing: Local Algorithms for Document Fingerprinting" (SIGMOD
-2003), the method behind MOSS: fingerprints of runs, without what the release gave and what many have.
+A cell's tokens, without comments, layout and chosen names, are cut into overlapping runs; a pair is judged by the runs
+that it shares in near-identical cells, each weighed by how rare it is in the class. Nothing is executed. Source:
+S. Schleimer, D. Wilkerson and A. Aiken, "Winnowing: Local Algorithms for Document Fingerprinting" (SIGMOD 2003).
 """
 
 import builtins
@@ -29,17 +25,14 @@ from softlookup_grader.judging.rebuild import MAX_SOURCE
 MAX_CHARACTERS = MAX_SOURCE
 """Of one cell; no longer cell is graded, so nothing that counts can be hidden behind the end."""
 
-RUN = 12
-"""Tokens in one run."""
+RUN = 12  # tokens in one run
 
-FEW = 20
-"""A run that more than so many have is common knowledge, however large the class is."""
+FEW = 20  # a run that more than so many have is common knowledge, however large the class is
 
 ENOUGH = 60.0
 """A pair is reported from so many common rare runs on: one long function that nobody else has so, or several short."""
 
-NEAR = 0.5
-"""Two cells are near-identical if so much of the shorter one is in the other: an edit changes a dozen runs."""
+NEAR = 0.5  # two cells are near-identical if so much of the shorter one is in the other: an edit changes a dozen runs
 
 HINT = "This is a hint for a person, never a grade: two students may well write the same. Read both before you act."
 
@@ -145,11 +138,7 @@ def rarity(holders: int, submissions: int) -> float:
 
 
 def alike(submissions: Mapping[str, Cells], enough: float = ENOUGH) -> list[SimilarPair]:
-    """Find the pairs of submissions that are alike beyond what is usual in this class, those with most in common first.
-
-    Cost:
-        Grows with the number of submissions, not with its square: only who shares a rare run is compared.
-    """
+    """Find pairs that are alike beyond what is usual, the most alike first; only who shares a rare run is compared."""
     names = sorted(submissions)
     runs = [{cell: runs_of(tokens) for cell, tokens in submissions[name].items()} for name in names]
     common: dict[tuple[int, int], float] = defaultdict(float)

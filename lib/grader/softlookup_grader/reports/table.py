@@ -31,8 +31,7 @@ _SIGNS = {
 
 _LONG = 4000
 
-Planted = Mapping[str, Mapping[str, str]]
-"""For a sample class: which known mistake was planted, by student and task."""
+Planted = Mapping[str, Mapping[str, str]]  # for a sample class: which known mistake was planted, by student and task
 
 
 def say(console: Console, text: str, style: str | None = None) -> None:
@@ -130,15 +129,11 @@ def show_report(
         table.add_column(str(column), justify="center", no_wrap=True, overflow="crop", min_width=2)
     table.add_column("named", justify="right", no_wrap=True, overflow="crop")
     table.add_column("by hand", no_wrap=True, overflow="crop")
+    minus = "\N{MINUS SIGN}" if _can_write(console, "\N{MINUS SIGN}") else "-"
     for row in report.records:
         marks = [_sign(row.tasks.get(name), row.status, signs) for name in names]
-        table.add_row(
-            Text(one_line(row.student)),
-            _score(row, "\N{MINUS SIGN}" if _can_write(console, "\N{MINUS SIGN}") else "-"),
-            *marks,
-            _named(row, planted_mistakes.get(row.student)),
-            _hand(row),
-        )
+        mistakes = _named(row, planted_mistakes.get(row.student))
+        table.add_row(Text(one_line(row.student)), _score(row, minus), *marks, mistakes, _hand(row))
     console.print(f"{report.assignment}: {len(report.records)} submissions", style="bold", highlight=False)
     console.print(table)
     console.print("tasks: " + "  ".join(f"{i} {n.split('.', 1)[-1]}" for i, n in enumerate(names, 1)), highlight=False)

@@ -1,8 +1,4 @@
-"""Grades a class: what is to be done, who does it, and the one that writes it down.
-
-Submissions go to an executor, and what grading came to comes back as plain data. Here it is written into the
-ledger, then into autograded/, then into the gradebook; whatever is killed in between is taken up again.
-"""
+"""Grades a class: results go into the ledger, then autograded/, then the gradebook; a kill in between loses nothing."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -69,14 +65,10 @@ def grade_assignment(
     watch: Watcher | None = None,
     zygotes: "ZygotePool | None" = None,
 ) -> Report:
-    """Grade a class's submissions of one assignment, or what is left of them, and report on everybody in the class.
+    """Grade what has changed of a class's submissions of one assignment, and report on everybody in the class.
 
-    What was graded and has not changed is not graded again. The same seed gives the same report with any number of
-    workers. ``executor`` makes what grades, once the settings are known; None grades in sandboxes on this machine.
-    ``watch`` listens to the progress; for ``zygotes`` see ``shared_by``.
-
-    CourseError if the course is not ready, the disk is full, or the gradebook cannot be written. What was graded until
-    then is kept, and the next call goes on from there.
+    The same seed gives the same report with any number of workers. ``executor`` makes what grades, None takes sandboxes
+    on this machine; for ``zygotes`` see ``shared_by``. After a CourseError the next call goes on from there.
     """
     # nbgrader takes long to import, and the processes that grade import this module without need of it.
     from softlookup_grader.judging.settings import identity, settings_for

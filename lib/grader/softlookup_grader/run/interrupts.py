@@ -9,10 +9,7 @@ from types import FrameType
 
 @contextlib.contextmanager
 def kept_interrupts() -> Iterator[Callable[[], None]]:
-    """Remember a Ctrl-C until the work can be stopped.
-
-    Where another handler is set, or this is not the main thread, nothing is changed.
-    """
+    """Remember a Ctrl-C until the work can be stopped, where this is the main thread and nobody else handles it."""
     pressed = False
 
     def on_interrupt(signal_number: int, frame: FrameType | None) -> None:

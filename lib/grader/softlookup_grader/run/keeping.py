@@ -101,10 +101,7 @@ class Keeper:
         return crowded
 
     def _plan(self, students: list[str]) -> list[str]:
-        """Who has to be graded, with all of the same group: a notebook that counts for several is graded once.
-
-        Everything that is known and only waits for the gradebook is entered here.
-        """
+        """Who has to be graded, with all of the same group; what only waits for the gradebook is entered here."""
         holds = {
             student: self.writer.holds(self.ledger.graded(student), row)
             for student, row in self.writer.rows()
@@ -133,10 +130,7 @@ class Keeper:
         return list(dict.fromkeys(other for student in todo for other in self.hand_ins.sharing.sharers(student)))
 
     def _submissions(self, todo: list[str], digests: dict[str, str]) -> Iterator[tuple[str, bytes]]:
-        """Read submissions as they are needed; those with nothing to run are put aside.
-
-        An executor may call this from a thread of its own, so nothing is written here.
-        """
+        """Read submissions as they are needed, maybe in another thread: nothing is written, what cannot run waits."""
         for student in todo:
             if self.hand_ins.given_by(student):
                 continue  # graded with the one who handed it in

@@ -1,8 +1,7 @@
 """The ledger: what has been graded, line by line, so that a grader killed at any moment goes on where it was.
 
-One file of JSON lines, only ever appended to: first the run with its seed, then a line for each graded submission,
-then one that says that it stands in the gradebook. A line counts once it is whole; the torn end that a kill or a
-power cut may leave is cut off.
+JSON lines, only appended: the run with its seed, each graded submission, and that it stands in the gradebook. A torn
+end is cut off.
 """
 
 import contextlib
@@ -20,8 +19,7 @@ from softlookup_grader.data.locks import lock
 from softlookup_grader.data.work import Graded, digest_of
 
 FILE = "ledger.jsonl"
-SEED_BITS = 128
-"""Bits of a seed that is drawn: more than anybody can try who has seen some of its questions."""
+SEED_BITS = 128  # bits of a seed that is drawn: more than anybody can try who has seen some of its questions
 
 
 @dataclass(frozen=True)
@@ -36,12 +34,7 @@ class Run:
 
     @classmethod
     def new(cls, seed: int | None, release: str, sandbox: str, again: bool) -> "Run":
-        """Begin a run now.
-
-        Without a seed one is drawn that nobody can foresee or find. A small number repeats a run just as well, but who
-        has seen a question of that run finds it by trying them all, and with it every other question: a class should be
-        graded with a seed that was drawn.
-        """
+        """Begin a run now; without a seed one is drawn that nobody can find by trying, as a small one is."""
         run_seed = secrets.randbits(SEED_BITS) if seed is None else seed
         return cls(run_seed, release, sandbox, again, datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -72,12 +65,7 @@ class Ledger:
     def __init__(
         self, folder: Path, release: str, seed: int | None = None, sandbox: str = "bubblewrap", again: bool = False
     ) -> None:
-        """Open the ledger in a folder; go on with its run, or begin a new one and keep the old file beside it.
-
-        A new run begins if there is none, if the release or the sandbox is another, if a seed is asked for that is not
-        the run's, or if everybody is to be graded again. A run that was begun for that and never came to its end just
-        goes on. Without a seed the run's is taken, or one is drawn.
-        """
+        """Open the ledger in a folder; go on with its run, or begin a new one and keep the old file beside it."""
         self.path = folder / FILE
         self.set_aside: Path | None = None
         self._fd = -1

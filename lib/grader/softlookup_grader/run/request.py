@@ -7,28 +7,17 @@ from softlookup_grader.data.work import Graded, Limits
 
 @dataclass(frozen=True)
 class GradeRequest:
-    """What is asked for.
+    """What is asked for."""
 
-    Attributes:
-        assignment: Name of the assignment, "04_one_head".
-        students: Only these, graded even if nothing has changed; empty means everybody who needs it.
-        again: Grade everybody anew, in a run of its own.
-        seed: Draws the inputs of all questions; None keeps the assignment's seed, or draws one that is kept. A small
-            number can be guessed from the questions: it serves to repeat a run.
-        sandbox: "bubblewrap", or "none" for code that one trusts.
-        workers: How many submissions at a time; None takes the number of processors.
-        feedback: Whether to make feedback pages.
-        limits: What one submission may use.
-    """
-
-    assignment: str
-    students: tuple[str, ...] = ()
-    again: bool = False
+    assignment: str  # its name, "04_one_head"
+    students: tuple[str, ...] = ()  # only these, graded even if nothing has changed; empty: everybody who needs it
+    again: bool = False  # grade everybody anew, in a run of its own
+    # draws the inputs of all questions; None keeps the assignment's, or draws one that cannot be guessed from questions
     seed: int | None = None
-    sandbox: str = "bubblewrap"
-    workers: int | None = None
-    feedback: bool = True
-    limits: Limits = field(default_factory=Limits)
+    sandbox: str = "bubblewrap"  # "bubblewrap", or "none" for code that one trusts
+    workers: int | None = None  # how many submissions at a time; None takes the number of processors
+    feedback: bool = True  # whether to make feedback pages
+    limits: Limits = field(default_factory=Limits)  # what one submission may use
 
 
 class Watcher:

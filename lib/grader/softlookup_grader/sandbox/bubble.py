@@ -29,8 +29,7 @@ NO_BUBBLEWRAP = (
     "('apt install bubblewrap' on Debian and Ubuntu), or say '--sandbox none' for code that you trust"
 )
 START_S = 120.0
-ANSWER_S = 10.0
-"""Seconds after which a zygote that does not answer is taken to be dead or stopped."""
+ANSWER_S = 10.0  # seconds after which a zygote that does not answer is taken to be dead or stopped
 ENDING_S = 0.5
 _NOBODY = "65534"
 _INSIDE = (
@@ -61,10 +60,7 @@ class SandboxError(CourseError):
 
 @needs_room()
 def staged(hidden: Sequence[str] = ()) -> Path:
-    """Put together what a submission may import of this project; it is removed when this process ends.
-
-    The folder is to be put on the path. Packages that are ``hidden``, "softlookup.reference", are left out as well.
-    """
+    """Put together, in a folder for the path, what a submission may import of this project but for ``hidden`` names."""
     folder = new_stage()
     visible_packages = {"softlookup_inside": None, **beside_submissions()}
     package_homes = homes()
@@ -116,10 +112,7 @@ def sandboxed(stage: Path) -> list[str]:
 
 
 def readable(folder: Path) -> str:
-    """Say why submissions could read a folder that must stay closed to them, and what to do; nothing if they cannot.
-
-    They are shown the system's programs and the whole of this Python, with whatever else somebody put there.
-    """
+    """Say why submissions could read a folder that must stay closed: they are shown /usr and all of this Python."""
     visible_folders = [
         Path("/usr"),
         *(Path("/", name) for name in _SYSTEM if not Path("/", name).is_symlink()),
@@ -144,10 +137,7 @@ class _Started:
 
 
 class Zygote:
-    """What forks submissions on demand, a process with everything imported: the judge's end of the connection to it.
-
-    ``start`` starts one. A copy that it forks of itself is known by its connection alone.
-    """
+    """The judge's end of the connection to a process with everything imported, which forks submissions and copies."""
 
     def __init__(self, control: socket.socket, started: _Started | None = None) -> None:
         self.control, self._started = control, started

@@ -1,8 +1,7 @@
 """A control group of the kernel (cgroup) for each submission, where one can be made: memory, and a share of processors.
 
-What a group counts is complete: memory that no process maps any more, page tables, buffers of pipes and sockets. Groups
-are made beside or below the grader's own, so whatever limits the grader limits its submissions too. Version 1 and
-version 2 of the interface are known; see the kernel's Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst.
+A group's count is complete, and groups lie beside or below the grader's own, whose limits hold too. See the kernel's
+Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst.
 """
 
 import atexit

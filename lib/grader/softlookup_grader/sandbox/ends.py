@@ -10,22 +10,14 @@ from typing import Any
 class RunEnd(Enum):
     """What ended a cell or a process."""
 
-    FINISHED = auto()
-    """Nothing was left to do."""
-    RAISED = auto()
-    """A cell ended with an exception; its process goes on."""
-    TIME = auto()
-    """It had its time, by the clock or of a processor."""
-    MEMORY = auto()
-    """Its processes held more memory than they may."""
-    SIGNAL = auto()
-    """A signal killed the process: it crashed, or somebody else sent one."""
-    EXIT = auto()
-    """The process ended by itself."""
-    CLOSED = auto()
-    """The process cut the connection to the judge."""
-    PROTOCOL = auto()
-    """The process sent what the judge did not ask for."""
+    FINISHED = auto()  # nothing was left to do
+    RAISED = auto()  # a cell ended with an exception; its process goes on
+    TIME = auto()  # it had its time, by the clock or of a processor
+    MEMORY = auto()  # its processes held more memory than they may
+    SIGNAL = auto()  # a signal killed the process: it crashed, or somebody else sent one
+    EXIT = auto()  # the process ended by itself
+    CLOSED = auto()  # the process cut the connection to the judge
+    PROTOCOL = auto()  # the process sent what the judge did not ask for
 
 
 @dataclass(frozen=True)

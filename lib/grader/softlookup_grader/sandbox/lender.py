@@ -1,12 +1,8 @@
 """Where lent functions are computed: in a process of its own for each submission, which may be killed.
 
-It is forked from the judge at the first call, with everything imported, and gets limits, no descriptor but its
-connection, and a limit on the time of each call. A call that exceeds one of them ends it, and the next call begins
-another.
-
-The judge may have other threads then (one that watches the sandbox, those of a Dask worker). The child runs none of
-them, so it must not wait for a lock that one of them held: it imports nothing, logs and prints nothing, and leaves
-without Python's end. The C library and Python bring their own locks through a fork.
+Forked at the first call with everything imported, it gets limits and no descriptor but its connection; a call that
+exceeds them ends it. The judge may have other threads then, whose locks the child must not wait for: it imports, logs
+and prints nothing, and leaves without Python's end.
 """
 
 import ctypes
@@ -29,11 +25,9 @@ from softlookup_grader.data.work import Limits
 from softlookup_grader.sandbox.lending import TOO_MUCH, Sound, computed
 from softlookup_inside.sandbox import frames
 
-MOST = 3.0
-"""So many times its limit a lent call may last by the clock, on a machine that has no processor for it."""
+MOST = 3.0  # so many times its limit a lent call may last by the clock, on a machine that has no processor for it
 
-MEMORY_MB = 512
-"""Megabytes of addresses that lent functions may take beside those that the judge has."""
+MEMORY_MB = 512  # megabytes of addresses that lent functions may take beside those that the judge has
 
 _GPU = (
     "gradients of lent functions cannot be computed in a process that has used a GPU: start the worker with the "

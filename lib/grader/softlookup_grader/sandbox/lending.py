@@ -1,12 +1,8 @@
 """The judge's side of lent functions: what a submission may ask of one, and the answer.
 
-The judge has them computed, so it must not be asked for a table of any size. What counts as a size is the length of
-arrays, lists and texts, and every number but those for parameters that the lent function declares as real numbers. Each
-size has a largest value, and so has the product of all: three sides of 4096 are each no more than an array may have,
-and a table of 512 GB together.
-
-These checks are quick and refuse what no honest answer asks for. Whatever passes them is computed under limits
-(lender.py).
+The lengths of arrays, lists and texts count as sizes, and so does every number but one declared as real. Each has a
+largest value, and so has their product: three sides of 4096 would make a table of 512 GB. What passes these checks is
+computed under limits (lender.py).
 """
 
 import math
@@ -29,10 +25,8 @@ MAX_TEXT = 2000
 TOO_MUCH = "the arguments ask for more than the question needs"
 OFTEN: tuple[dict[str, Any], list[np.ndarray]] = {"raised": "a lent function is called too often"}, []
 """The answer's frame and arrays where the calls of one question are too many."""
-_SIDE = 1_000_000
-"""No table has a longer side, whatever numbers a question holds."""
-_CELLS = 1 << 24
-"""The product of all sizes may be as large for every function."""
+_SIDE = 1_000_000  # no table has a longer side, whatever numbers a question holds
+_CELLS = 1 << 24  # the product of all sizes may be as large for every function
 
 
 @dataclass(frozen=True)
@@ -56,8 +50,7 @@ class Own:
 Note = Callable[[str, Sequence[Any], Mapping[str, Any], Sequence[np.ndarray] | None, Any], None]
 """Takes note of a lent call and its result: task id, arguments, named arguments, gradients or None, the result."""
 
-Owns = Callable[[str], Own]
-"""Tells of a task's function what its own questions give reason for."""
+Owns = Callable[[str], Own]  # tells of a task's function what its own questions give reason for
 
 
 @dataclass(frozen=True)
@@ -144,10 +137,7 @@ def product(numbers: Sequence[float], others: Sequence[Any], arrays: Sequence[np
 
 
 def reason(args: Sequence[Any], arrays: Sequence[np.ndarray] = (), in_text: bool = False) -> int:
-    """The largest size that a question gives reason for: twice its own, and what is common on the way to an answer.
-
-    What a task in text lends takes time that grows with the square of a text, so it is given less.
-    """
+    """The largest size that a question gives reason for; a text's time grows with its square, so it is given less."""
     return max(512 if in_text else 16_384, 2 * largest(args, arrays))
 
 

@@ -54,10 +54,7 @@ class SubmissionProcess:
             raise
 
     def _begin(self) -> int:
-        """Move the process that prepares the submission's into its group, let it go on, and wait for the submission's.
-
-        Moving it may take as long as preparing, so both are done at once; what it starts later is in the group too.
-        """
+        """Move the process that prepares the submission's into its group as it works, and wait for the submission's."""
         before = self._word(b"begin")
         try:
             if self.group is not None:

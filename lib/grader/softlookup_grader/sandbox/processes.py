@@ -1,8 +1,9 @@
-"""The processes of a submission as the machine sees them, and the processor time that they had."""
+"""The processes of a submission as the machine sees them: the processor time that they had, and their memory."""
 
 import contextlib
 import functools
 import os
+import resource
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from softlookup_grader.sandbox.cgroups import Group
 _TICKS = os.sysconf("SC_CLK_TCK")
 # Where things stand in /proc/PID/stat, from the state on: the parent, then ticks of its own and of children that ended.
 _PARENT, _TIMES, _OWN_TIMES, _NICE, _POLICY = 1, slice(11, 15), slice(11, 13), 16, 38
+# What several processes share (Pss_Shmem) is counted with what each has alone.
+_COUNTED = ("Private_", "Pss_Shmem")
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,7 @@ class ProcessTimes:
 
 
 def family(first: int) -> dict[int, list[str]]:
-    """A process and all below it, each with the fields of its /proc/PID/stat from the state on.
-
-    Whatever a submission starts stays below its first process, in namespaces of its own too: a process whose parent
-    ends is given to the first process of its namespace.
-    """
+    """A process and all below it, orphans of its namespaces included, each with the fields of its /proc/PID/stat."""
     every: dict[int, list[str]] = {}
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):
@@ -53,11 +52,7 @@ def family(first: int) -> dict[int, list[str]]:
 
 
 def process_times(first: int, group: Group | None = None) -> ProcessTimes:
-    """What a process and all below it had of the processors so far.
-
-    Their control group may count their processor time: the processes themselves do not show the time of a child that
-    ended while nobody wanted to hear of it.
-    """
+    """What a process and all below it had; only a control group counts children that ended with nobody waiting."""
     counted_s = None if group is None else group.used_s()
     used, waited, own_s = 0, {}, {}
     for process, fields in family(first).items():
@@ -84,3 +79,35 @@ def file_of(process: int, name: str) -> str:
     with contextlib.suppress(OSError):
         return Path(f"/proc/{process}/{name}").read_text(errors="replace")
     return ""
+
+
+def holds_more(first: int, memory_mb: int) -> bool:
+    """Whether processes hold too much memory that they share with nobody else, where no control group counts it."""
+    page = resource.getpagesize()
+    # What they hold with all that they share is quickly asked, and mostly little enough.
+    whole = {thread: pages * page for thread, pages in map(_shown, family(first))}
+    if sum(whole.values()) <= memory_mb << 20:
+        return False
+    return sum(_own(process, resident_bytes) for process, resident_bytes in whole.items()) > memory_mb << 20
+
+
+def _shown(process: int) -> tuple[int, int]:
+    """The thread that shows a process's memory, and its pages: the first one, or another if that has ended."""
+    if pages := _pages(process):
+        return process, pages
+    with contextlib.suppress(OSError):
+        for thread in map(int, os.listdir(f"/proc/{process}/task")):
+            if pages := _pages(thread):
+                return thread, pages
+    return process, 0
+
+
+def _pages(thread: int) -> int:
+    return int((file_of(thread, "statm") or "0 0").split()[1])
+
+
+def _own(process: int, resident_bytes: int) -> int:
+    """Bytes that a process shares with nobody else; all that it holds where it does not let itself be looked into."""
+    lines = file_of(process, "smaps_rollup").splitlines()
+    counted = [int(line.split()[1]) << 10 for line in lines if line.startswith(_COUNTED)]
+    return sum(counted) if counted else resident_bytes

@@ -28,8 +28,7 @@ _KINDS = frozenset(
 )
 _MAX_CALLS = 500
 _MOST_NAMES = 10
-_ENDING_S = 30.0
-"""How long the end of a process may take: its memory has to be freed."""
+_ENDING_S = 30.0  # how long the end of a process may take: its memory has to be freed
 _OVER = Ending(RunEnd.FINISHED, "it is over")
 _CLOSED = Ending(RunEnd.CLOSED, "it closed its connection to the judge")
 _OTHERWISE = "it answered in another way than it was asked"
@@ -135,11 +134,7 @@ class SubmissionSession:
         owns: Owns = lending.no_own,
         record_call: Note | None = None,
     ) -> list[Answer]:
-        """Put questions, whose labels stay here; only one where functions are lent.
-
-        The answers are arrays of allowed kinds, or failures. The judge computes the functions of some tasks meanwhile;
-        ``record_call`` is handed each such call and its result.
-        """
+        """Put questions, only one where functions are lent; ``record_call`` is handed each lent call and its result."""
         remaining_s = deadline - time.monotonic()
         if remaining_s <= 0:
             raise OutOfTime

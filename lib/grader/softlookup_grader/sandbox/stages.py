@@ -15,8 +15,7 @@ from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.locks import lock
 
 PREFIX = "softlookup-stage-"
-_YOUNG_S = 10.0
-"""A folder may be so old and without its lock still."""
+_YOUNG_S = 10.0  # a folder may be so old and without its lock still
 
 _FOREIGN_S = 7 * 24 * 3600.0
 """No grader works so long on what another machine, or this one before it was started again, has made."""
@@ -25,10 +24,7 @@ _held: dict[Path, int] = {}
 
 
 def new_stage() -> Path:
-    """Make an empty folder that is removed when this process ends, and remove those that killed graders left.
-
-    A lock on it says that it is in use, for as long as this process lives.
-    """
+    """Make an empty folder, locked and removed with this process, and remove those that killed graders left."""
     sweep()
     folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{_machine()}-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -41,11 +37,7 @@ def new_stage() -> Path:
 
 
 def sweep() -> None:
-    """Remove this account's folders that no process holds; the lock tells, in whatever container the process is.
-
-    A young one may be without its lock still, and stays. So does another machine's where both share a disk, which need
-    not tell of locks, until it is old.
-    """
+    """Remove this account's folders that no process has a lock on, but for young ones and other machines' new ones."""
     local = f"{PREFIX}{_machine()}-"
     for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):

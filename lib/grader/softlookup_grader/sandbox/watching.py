@@ -1,7 +1,6 @@
 """Looks at a submission from outside, ten times a second: at its memory, and at the time that it had.
 
-A limit counts the time for which a submission had a processor or did not want one. Time for which it was ready to run
-and waited for a processor is not counted, as long as all its processes together used less than the limit.
+Time for which it waited for a processor is not counted, as long as all its processes used less than the limit.
 """
 
 import threading
@@ -13,22 +12,18 @@ from dataclasses import dataclass
 from softlookup_grader.data.work import Limits
 from softlookup_grader.sandbox.cgroups import Group
 from softlookup_grader.sandbox.ends import Ending, RunEnd
-from softlookup_grader.sandbox.memory import holds_more
-from softlookup_grader.sandbox.processes import ProcessTimes, process_times
+from softlookup_grader.sandbox.processes import ProcessTimes, holds_more, process_times
 
-GRACE_S = 3.0
-"""How much longer than its time limit a submission may stay silent before it is killed."""
+GRACE_S = 3.0  # how much longer than its time limit a submission may stay silent before it is killed
 
 DEAF = Ending(RunEnd.TIME, "it did not stop when its time was over")
 OVERTIME = Ending(RunEnd.TIME, "it was still running when the time for a whole submission was over")
 
-MOST = 3
-"""So many times its limit a request may last by the clock, on a machine that has no processor for it."""
+MOST = 3  # so many times its limit a request may last by the clock, on a machine that has no processor for it
 
 _WATCH_S = 0.1
 _CROWDED = 0.1
-_SOON = 0.05
-"""The part of its time for which nobody looks at a request's processes: most answers are there by then."""
+_SOON = 0.05  # the part of its time for which nobody looks at a request's processes: most answers are there by then
 
 
 @dataclass

@@ -20,10 +20,7 @@ IDLE_S = 300.0
 
 
 def grade(run: str, student: str, submission: bytes) -> bytes:
-    """Grade one submission on the worker that this is called on: the one task that Dask is given.
-
-    Nothing is raised: an exception would travel as a pickle.
-    """
+    """Grade one submission on the worker that this is called on; an exception would travel as a pickle: none does."""
     plugin = get_worker().plugins[run]
     assert isinstance(plugin, Examining)
     return plugin.grade(student, submission)

@@ -1,7 +1,6 @@
 """Grading on a Dask cluster: bytes go out to its workers, plain records come back, the one writer stays here.
 
-Dask chooses who grades what. On each worker a pool of one process judges, so that a submission ends that process and
-not the worker; what was with a worker that died all the same is graded once more, with nothing beside it.
+A pool of one process judges on each worker; what was with a worker that died is graded once more, alone.
 """
 
 import contextlib
@@ -25,8 +24,7 @@ from softlookup_grader.workers.pool_worker import DONE, FAILED, HALT
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-IN_FLIGHT = 2
-"""Submissions for one worker process: one is graded, the next one is there already."""
+IN_FLIGHT = 2  # submissions for one worker process: one is graded, the next one is there already
 LOOK_S, CONNECT_S, FETCH_S = 0.5, 30.0, 5.0
 NO_PACKAGE = "grading on a cluster needs the package distributed: pip install 'softlookup-grader[dask]'"
 
@@ -34,10 +32,7 @@ NO_PACKAGE = "grading on a cluster needs the package distributed: pip install 's
 def dask_executor(
     address: str, make: Callable[[RunSettings], Examiner] | None = None, *, wait_s: float = 120.0
 ) -> MakeExecutor:
-    """Grade on a Dask cluster: gives what makes the executor once the settings are known.
-
-    Certificates for "tls://" come from Dask's own configuration. ``make`` is pickled, by name.
-    """
+    """Grade on a Dask cluster: gives what makes the executor for some settings. ``make`` is pickled, by name."""
 
     def executor(settings: RunSettings) -> Executor:
         maker = functools.partial(make or make_examiner, settings)

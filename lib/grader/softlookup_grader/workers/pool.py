@@ -1,7 +1,6 @@
 """Workers side by side: processes that each take one submission at a time, and are replaced when they die.
 
-Names and bytes go in, bytes come out; the way back holds no pickles. A worker that dies costs nobody but the one
-it was working on, and that one only if a second worker dies of it too.
+The way back holds no pickles, and a submission fails only if a second worker dies of it, too.
 """
 
 import contextlib
@@ -74,10 +73,7 @@ class WorkerPool:
         modules: Sequence[str] = (),
         own_processors: bool = False,
     ) -> None:
-        """Prepare a pool; processes, so many at most, start when there is work.
-
-        With ``own_processors`` each worker keeps to a processor of its own, where there are just as many.
-        """
+        """Prepare a pool; processes start when there is work, with ``own_processors`` each on one of its own."""
         self._make, self._count, self._log, self._patience_s = make, workers, log, patience_s
         self._lend, self._modules = lend, modules
         self._processors = _mine() if own_processors and len(_mine()) == workers else []
@@ -86,10 +82,7 @@ class WorkerPool:
         self._false_starts = 0
 
     def run(self, jobs: Iterable[tuple[str, bytes]]) -> Iterator[JobResult]:
-        """Do jobs, of names and payloads, several at a time; gives one answer for each, as they come.
-
-        They are taken as they are needed. Closing the iterator ends the workers.
-        """
+        """Do jobs, taken as they are needed; gives an answer for each as they come. Closing it ends the workers."""
         source = iter(jobs)
         try:
             while True:
@@ -278,26 +271,17 @@ def examining_pool(
 ) -> WorkerPool:
     """A pool whose workers judge submissions, each with an examiner of its own."""
     # Judge and submission take turns: on one processor each finds in the caches what it left there.
+    examining = functools.partial(_examining, make)
     return WorkerPool(
-        *(_Examining(make), workers),
-        log=log,
-        patience_s=patience_s,
-        lend=lend,
-        modules=modules,
-        own_processors=True,
+        examining, workers, log=log, patience_s=patience_s, lend=lend, modules=modules, own_processors=True
     )
 
 
-@dataclass(frozen=True)
-class _Examining:
+@contextlib.contextmanager
+def _examining(make: Callable[..., Examiner], *links: socket.socket) -> Iterator[Doing]:
     """What a worker does with an examiner."""
-
-    make: Callable[..., Examiner]
-
-    @contextlib.contextmanager
-    def __call__(self, *links: socket.socket) -> Iterator[Doing]:
-        with self.make(*links) as examiner:
-            yield lambda student, submission: encode(examiner.examine(student, submission))
+    with make(*links) as examiner:
+        yield lambda student, submission: encode(examiner.examine(student, submission))
 
 
 def processors() -> int:

@@ -18,8 +18,7 @@ from softlookup_grader.data.errors import CourseError
 READY, DONE, FAILED, HALT = b"R", b"D", b"F", b"H"
 """What a worker can say: it waits for jobs; the job's answer; the job failed; no job can be done here."""
 
-Doing = Callable[[str, bytes], bytes]
-"""Does one job: a name and bytes in, bytes out."""
+Doing = Callable[[str, bytes], bytes]  # does one job: a name and bytes in, bytes out
 
 
 def serve(

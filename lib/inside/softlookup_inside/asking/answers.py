@@ -13,8 +13,7 @@ import numpy as np
 
 from softlookup_inside.asking.case import Arrays
 
-ALLOWED = frozenset("biuf")
-"""Kinds of numpy dtype that an answer may have: booleans, integers, floats."""
+ALLOWED = frozenset("biuf")  # kinds of numpy dtype that an answer may have: booleans, integers, floats
 
 MAX_CELLS = 100_000
 """Numbers that a result may hold: no right answer has so many. Its size is judged before a number is read."""
@@ -35,11 +34,7 @@ def is_tensor(value: Any) -> bool:
 
 
 def cells(value: Any, known: dict[int, int] | None = None) -> int:
-    """How many numbers something holds, as far as it says so: nothing is read but shapes and lengths.
-
-    Above MAX_CELLS it is any number above that. A list that stands in several places, or in itself, is looked through
-    once: ``known`` has the counts of lists by identity.
-    """
+    """How many numbers something holds, by its shapes and lengths; ``known`` has the counts of lists, by identity."""
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):
         return math.prod(map(int, shape))
@@ -65,11 +60,7 @@ def _refuse_large(value: Any) -> None:
 
 
 def to_array(value: Any, top: bool = True) -> np.ndarray:
-    """Take a tensor, an array, a number or a list of these as a plain numpy array.
-
-    Anything else, objects, text, complex numbers and more than MAX_CELLS numbers are Refused. ``top`` says that it is
-    the whole result, and not an element of a list.
-    """
+    """Take a tensor, an array, a number or a list of these as a plain numpy array; Refused if it is anything else."""
     if value is None:
         raise Refused(NOTHING if top else "a list that holds None")
     refuse_coroutine(value)

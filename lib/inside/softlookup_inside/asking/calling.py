@@ -36,12 +36,10 @@ def inputs_for(case: Case) -> list[Any]:
 
 
 def called(obj: Callable[..., Any], case: Case, inputs: list[Any], results: int = 1) -> Any:
-    """Call the student's object: a function with all the inputs, a layer's class as its case says.
+    """Call the student's object: a function with all inputs, a layer's class with the weights of its case in place.
 
-    A class is made with the sizes, gets the given weights in place of its own (gradients flow to them), and is called
-    with what is left. A function that does the same, all in one call, will do as well. A kernel is recorded: of its
-    record, two arrays, the judge makes the results; so it does of the record of a rank, which is handed ``dist``, too.
-    A class that makes no torch module, or one without these parameters or with others, raises NoParameter.
+    A function that does the same in one call will do. Kernels and ranks are recorded. NoParameter if a class makes no
+    torch module, or one with other parameters.
     """
     if case.grid:
         return record(obj, case.grid, inputs, in_any_order=True)

@@ -13,10 +13,7 @@ from softlookup_inside.torch_internals import compiler_is_loaded
 
 @contextlib.contextmanager
 def calm_torch() -> Iterator[None]:
-    """One thread (small tensors would wait for each other), gradients on, nothing compiled, whatever was switched.
-
-    Where torch is not installed, numpy's warnings are all that there is to switch off.
-    """
+    """One thread (small tensors would wait for each other), gradients on, nothing compiled, no warnings of numpy's."""
     if "torch" not in sys.modules and find_spec("torch") is None:
         with np.errstate(all="ignore"):
             yield
@@ -47,11 +44,7 @@ def gradients_as_before() -> Iterator[None]:
 
 @contextlib.contextmanager
 def uncompiled() -> Iterator[None]:
-    """Run as written what ``torch.compile`` has made, or makes meanwhile.
-
-    Compiling needs a C++ compiler and many seconds, and the compiled code is the same function. To import torch's
-    compiler takes a second, so this reaches it only once somebody else has imported it.
-    """
+    """Run as written what ``torch.compile`` has made, or makes meanwhile; torch's compiler is not imported for it."""
     import torch
 
     torch_compile: Any = torch.compile

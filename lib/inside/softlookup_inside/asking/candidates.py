@@ -1,9 +1,6 @@
-"""Callables that a task hands to a student's test: some are sound, some are broken.
+"""Callables that a task hands to a student's test ("does the future leak?"): some are sound, some are broken.
 
-Tasks in which the student writes a test ("does the future leak?") need something to be tested. It is made on the
-student's side from plain numbers that the case gives: masks, shifts, shares. No name and no number says whether what it
-makes is sound; who takes it apart finds what it does, which is what the test is to find out by calling it. Nothing here
-knows a right answer.
+They are made here from plain numbers of the case, which do not say which is which; nothing knows a right answer.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,10 +33,7 @@ def is_candidate(value: Any) -> bool:
 
 
 def resolve_candidate(value: Any) -> Any:
-    """Make the callable that {"candidate": kind, and what that kind is made of} stands for.
-
-    The rest comes back as it is. An unknown kind is a KeyError.
-    """
+    """Make the callable that {"candidate": kind, and what that kind is made of} stands for; the rest comes back."""
     if not is_candidate(value):
         return value
     settings = {name: setting for name, setting in value.items() if name != "candidate"}
@@ -47,10 +41,9 @@ def resolve_candidate(value: Any) -> Any:
 
 
 def _decoder(masks: np.ndarray, table: np.ndarray, blend: float, repeat_bonus: float) -> Callable[..., Any]:
-    """A model from ids (B, T) to logits (B, T, V): attention under given masks (L, N, T, T), residuals, tied logits.
+    """A model from ids (B, T) to logits (B, T, V): attention under masks (L, N, T, T), residuals, tied logits.
 
-    ``table`` is (V, D); ``blend`` is how much of the mean over all positions is added in the end, and ``repeat_bonus``
-    what is added to the logit of the word that stands there.
+    In the end ``blend`` times the mean over positions is added, and ``repeat_bonus`` to the logit of the word there.
     """
     import torch
 
@@ -73,10 +66,9 @@ def _decoder(masks: np.ndarray, table: np.ndarray, blend: float, repeat_bonus: f
 
 
 def _loss_of_model(shift: int, before: int, behind: int, turned: int, joined: bool) -> Callable[..., Any]:
-    """A loss (model, ids) -> number; labels stand ``shift`` places behind the inputs, and come from ``turned`` rows on.
+    """A loss (model, ids) -> number; labels stand ``shift`` behind the inputs, and come from ``turned`` rows on.
 
-    ``before`` and ``behind`` places are cut off in front and at the end, of inputs and labels alike. A row's beginning
-    follows its own end; if ``joined``, the next row's does, and the end of the last row has no label.
+    ``before`` and ``behind`` places are cut off. A row's beginning follows its own end, if ``joined`` the next row's.
     """
     import torch
 
@@ -92,10 +84,9 @@ def _loss_of_model(shift: int, before: int, behind: int, turned: int, joined: bo
 
 
 def _loss_of_logits(above: float, below: float, summed: bool, known: int | None) -> Callable[..., Any]:
-    """A loss (logits, labels, pad_id) -> number, in which padding has a weight in the sum and one in the count.
+    """A loss (logits, labels, pad_id) -> number; padding weighs ``above`` in the sum and ``below`` in the count.
 
-    A padded place weighs ``above`` in the sum and ``below`` in the count. If ``summed``, it is not divided. The id
-    ``known`` is taken for padding; None takes the one that it is given.
+    If ``summed``, it is not divided; ``known`` is taken for the padding's id, None takes the one that it is given.
     """
     import torch
 

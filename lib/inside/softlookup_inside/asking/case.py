@@ -10,8 +10,7 @@ import numpy as np
 
 Arrays = tuple[np.ndarray, ...]
 
-CORE = "core"
-"""The part that has to be right before any other part of a task earns points."""
+CORE = "core"  # the part that has to be right before any other part of a task earns points
 
 
 SINGLE = "single"
@@ -79,11 +78,7 @@ class Case:
     inbox: Arrays = ()
 
     def __post_init__(self) -> None:
-        """Take tensors as arrays, which is what travels into a sandbox and into files.
-
-        Raises:
-            ValueError: If numpy has no dtype for one.
-        """
+        """Take tensors as arrays, which is what travels; ValueError if numpy has no dtype for one."""
         if "torch" in sys.modules:
             object.__setattr__(self, "args", _without_tensors(self.args, self.label))
             object.__setattr__(self, "upstream", _without_tensors(self.upstream, self.label))
@@ -95,11 +90,7 @@ class Case:
 
     @property
     def dtype(self) -> np.dtype:
-        """The dtype of the narrowest array of floats among the arguments; of the first array where none holds floats.
-
-        Raises:
-            ValueError: If there is no array.
-        """
+        """The dtype of the narrowest array of floats among the arguments, else of the first array there is."""
         arrays = [arg for arg in self.args if isinstance(arg, np.ndarray)]
         if not arrays:
             raise ValueError(f"the case {self.label!r} has no array among its arguments")
@@ -122,18 +113,13 @@ def _without_tensors(value: Any, label: str) -> Any:
 
 @dataclass(frozen=True)
 class LayerAnswer:
-    """A layer's class as an answer.
+    """A layer's class as an answer."""
 
-    Attributes:
-        sizes: How many arguments it is made with.
-        parameters: Names of its parameters, in the order in which the oracle takes them. Names with a star
-            ("encoder.*.norm_1.weight") stand for those of all layers: a layer's together, one layer after the other.
-        depth: Which of the sizes says how many layers there are; None where no name has a star.
-    """
-
-    sizes: int
+    sizes: int  # how many arguments it is made with
+    # names of its parameters, in the order of the oracle; a star ("encoder.*.norm_1.weight") stands for all layers:
+    # a layer's together, one layer after the other
     parameters: tuple[str, ...]
-    depth: int | None = None
+    depth: int | None = None  # which of the sizes says how many layers there are; None where no name has a star
 
     def names(self, made_with: Sequence[Any]) -> list[str]:
         """Names of all parameters of one that is made with these sizes."""

@@ -1,7 +1,6 @@
 """What an exception of numpy or torch says of the line that raised it, in one sentence, with its names and shapes.
 
-It reads the line, and of the values there only arrays and tensors: exact types, so that nothing of the student's is
-called. Whatever is not known for sure is left out.
+It looks at exact types of arrays and tensors alone, so that nothing of the student's is called.
 """
 
 import ast
@@ -15,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-MOST_LETTERS = 300
-"""Characters that a sentence has at most."""
+MOST_LETTERS = 300  # characters that a sentence has at most
 
 _MOST_QUOTED = 40
 _MOST_SOURCE = 2000
@@ -30,10 +28,7 @@ Shape = tuple[int, ...]
 
 
 def explained(error: BaseException, is_students: Callable[[str], bool]) -> str:
-    """Say what an exception means at the line that raised it; ``is_students`` says whether a file is the student's.
-
-    A sentence or two of ``MOST_LETTERS`` at most; empty where there is nothing sure to say.
-    """
+    """Say what an exception means at the line of the student's that raised it; empty where nothing is sure."""
     if type(error) not in _KINDS or not error.args or type(error.args[0]) is not str:
         return ""
     try:

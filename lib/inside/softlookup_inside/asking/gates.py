@@ -1,13 +1,9 @@
 """Gates in front of what a task forbids: while the task is asked, a call of it raises, however it was reached.
 
-A Python function gets other code for that time, so that each name, list and closure that holds the function leads to
-the gate. In front of torch's operations in C stand gates of its dispatcher, which see whatever leads there, compiled
-code and other operations included, and cost nothing where an operation is allowed. A gate keeps in mind that it was
-called: an answer that swallows the exception has used the shortcut all the same. A forbidden part of this library that
-is not imported yet has no function to close: meanwhile its import is refused.
-
-This module runs beside a student's code and knows no right answer. Code that takes the gates themselves away, or calls
-from a process or a thread that was begun earlier, gets past them.
+A Python function gets other code for that time, so that all its names and closures lead to the gate. Before torch's
+operations in C stand gates of its dispatcher. A gate keeps in mind that it was called, whoever swallows the exception.
+Imports of forbidden parts of this library are refused. Code that removes the gates themselves, or a process or thread
+begun earlier, gets past them.
 """
 
 import contextlib
@@ -24,8 +20,7 @@ from softlookup_inside import OURS
 from softlookup_inside.asking.source import resolve
 from softlookup_inside.torch_internals import GATES_PLACE, dispatcher
 
-_WRITTEN_OUT = ("torch._refs", "torch._decomp")
-"""Parts of torch where its functions in C stand in Python once more."""
+_WRITTEN_OUT = ("torch._refs", "torch._decomp")  # parts of torch where its functions in C stand in Python once more
 
 _INSIDE_OF = {
     "torch.Tensor.backward": ("backward",),  # torch's own derivatives can be called without autograd, too
@@ -42,18 +37,12 @@ class NotAllowed(Exception):
 
 
 class ClosedGates:
-    """Gates that are closed.
-
-    Attributes:
-        used: The forbidden name that was called first, empty if none was.
-        stems: The beginning of the name of each torch function that is forbidden, and its dotted name.
-        open: Whether the gates let everything through for the moment.
-    """
+    """Gates that are closed."""
 
     def __init__(self, stems: Mapping[str, str]) -> None:
-        self.used = ""
-        self.stems = stems
-        self.open = False
+        self.used = ""  # the forbidden name that was called first, empty if none was
+        self.stems = stems  # how the name of each torch function that is forbidden begins, and its dotted name
+        self.open = False  # whether the gates let everything through for the moment
 
     def refuse(self, dotted: str) -> NotAllowed:
         """Note that a forbidden function was called, and give the exception to raise."""
@@ -66,10 +55,7 @@ _now: ClosedGates | None = None
 
 @contextlib.contextmanager
 def closed(forbids: tuple[str, ...]) -> Iterator[ClosedGates]:
-    """Close the gates in front of what a task forbids; afterwards everything is as it was.
-
-    ``forbids`` are dotted names of functions, classes and packages. Names that stand for nothing here have no gate.
-    """
+    """Close the gates in front of dotted names that a task forbids; afterwards everything is as it was."""
     global _now
     if _now is not None or not forbids:  # closed already: for several questions, or by an answer that calls check
         yield _now or ClosedGates({})
@@ -265,10 +251,7 @@ def _stems(forbids: tuple[str, ...]) -> dict[str, str]:
 
 
 def _stem(name: str) -> str:
-    """The name of a torch function or operation without what says how it is computed.
-
-    All that compute gradients have one name, "backward": a softmax that autograd goes back through is no softmax.
-    """
+    """The name of a torch function without what says how it is computed; all that compute gradients are "backward"."""
     name = name.partition(".")[0].strip("_")
     for prefix in ("special_", "native_", "fused_", "safe_", "masked_", "sparse_", "feature_"):
         name = name.removeprefix(prefix)

@@ -1,9 +1,4 @@
-"""What stands in for a student's function or layer is called as their own is, and computed elsewhere.
-
-A sound layer keeps the student's own parameters.
-
-Runs beside a student's code and knows no right answer.
-"""
+"""What stands in for a student's function or layer is called as their own is, and computed elsewhere."""
 
 import inspect
 from collections.abc import Callable
@@ -14,10 +9,7 @@ from softlookup_inside.asking.case import LayerAnswer
 
 
 def layer_around(student_class: Any, call: Callable[..., Any], layer: LayerAnswer) -> Any:
-    """Make a class with the student's own parameters whose forward pass is another's.
-
-    Anything but a class is replaced by ``call`` itself, which takes the sizes, the parameters and the inputs.
-    """
+    """Make a class with the student's parameters and another's forward pass; for what is no class, ``call`` itself."""
     if not isinstance(student_class, type):
         return call
 
@@ -35,11 +27,7 @@ def layer_around(student_class: Any, call: Callable[..., Any], layer: LayerAnswe
 
 
 def called_like(student_function: Any, call: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function be called with the names that another's parameters have.
-
-    Names of parameters are the student's: what stands in for their function knows the order alone. Where the student's
-    function has no parameters to read, names stay names.
-    """
+    """Let a function be called with the names of another's parameters, which it knows by their order alone."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     try:
         order = [

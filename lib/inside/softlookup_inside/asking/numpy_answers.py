@@ -8,11 +8,7 @@ from softlookup_inside.asking.answers import is_tensor
 
 
 def in_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function that is written in numpy take tensors of torch.
-
-    Tensors come in as arrays, arrays go out as tensors, and floats keep the dtype of the first tensor of floats. Where
-    no tensor comes in, nothing is changed. No gradient flows through it.
-    """
+    """Let a function in numpy take and give tensors, floats in the dtype of the first of them; no gradient flows."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -76,11 +76,7 @@ _handlers: tuple[list[Any], list[Any]] = ([], [])
 
 
 def _stream_handlers() -> list[Any]:
-    """All log handlers that write to a stream and not to a file.
-
-    logging keeps a list of all handlers that there are, to flush them in the end; to ask a thousand loggers for theirs
-    takes longer than most answers, and so does to look at each handler again where they are the same.
-    """
+    """All log handlers that write to a stream, from logging's list: to ask each logger takes longer than answers do."""
     global _handlers
     there = list(getattr(logging, "_handlerList", ()))
     # By identity: a student's handler may say of itself what it is equal to.

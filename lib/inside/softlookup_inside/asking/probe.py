@@ -1,7 +1,4 @@
-"""The only part that runs beside the student's code: inputs in, raw arrays or a failure out.
-
-Nothing here knows a right answer. It imports numpy and, when a case asks for tensors, torch.
-"""
+"""The only part that runs beside the student's code, with no right answer: inputs in, raw arrays or a failure out."""
 
 import contextlib
 import signal
@@ -30,14 +27,11 @@ FED = ("fed-again", "fed-singly")
 """Kinds of failure of an answer that feeds more, or less at a time, than its case allows (see ``Case.fed``)."""
 
 
-_MOST_SAID = 300
-"""Characters of what an exception says."""
+_MOST_SAID = 300  # characters of what an exception says
 
-_MOST_CALLERS = 3
-"""Functions of the student's that are named between the one that was asked and the one that raised."""
+_MOST_CALLERS = 3  # functions of the student's that are named between the one that was asked and the one that raised
 
-MAX_PRINTED = 2000
-"""Characters kept of what the student's code prints; the rest is counted only."""
+MAX_PRINTED = 2000  # characters kept of what the student's code prints; the rest is counted only
 
 
 class TimeIsUp(BaseException):
@@ -45,10 +39,7 @@ class TimeIsUp(BaseException):
 
 
 class Clock:
-    """Seconds that some code may take, in as many parts as it comes; what is done in its service does not count.
-
-    With None it may take as long as it likes.
-    """
+    """Seconds that some code may take in all, None for no limit; what is done in its service does not count."""
 
     def __init__(self, seconds: float | None) -> None:
         self.left = seconds
@@ -58,8 +49,7 @@ class Clock:
     def running(self) -> Iterator[None]:
         """Raise ``TimeIsUp`` in this thread once the seconds are over, where the system has an interval timer.
 
-        It rings again every tenth of a second, since an alarm may fall into a bare ``except:``. A loop that swallows
-        every alarm so goes on, as it would swallow an interrupt; the kernel has to be restarted then.
+        It rings again every tenth of a second, since an alarm may fall into a bare ``except:``.
         """
         if self.left is None or self._runs or not _can_ring():
             yield
@@ -265,10 +255,7 @@ def _fail(obj: Callable[..., Any], error: BaseException, arguments: int) -> Fail
 
 
 def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[str, ...] = ()) -> Answer:
-    """Ask the student's object one case, while the dotted names of ``forbids`` raise an exception.
-
-    Exceptions of the student's code become a failure; an interruption or a time limit passes through.
-    """
+    """Ask the student's object one case while ``forbids`` raise; its exceptions are failures, interruptions are not."""
     inputs = inputs_for(case)
     arrays: Arrays | None = None
     failure: Failure | None = None

@@ -1,8 +1,4 @@
-"""Counting what a matrix is multiplied with while a student's code runs: all at once, a bit at a time, or again.
-
-Some tasks ask for a way as well as for a result: what was computed once is kept. The numbers do not tell, the products
-do. This module runs beside a student's code and knows no right answer.
-"""
+"""Counting what a matrix is multiplied with: some tasks ask for a way, which the products tell and numbers do not."""
 
 import contextlib
 from collections.abc import Iterator
@@ -17,23 +13,15 @@ _PRODUCTS = frozenset(f"aten::{name}" for name in ("mm", "bmm", "mv", "dot", "vd
 
 @dataclass
 class Fed:
-    """What a matrix was multiplied with.
+    """What a matrix was multiplied with."""
 
-    Attributes:
-        rows: How many vectors; those that met a part of its columns count in part.
-        times: How many products; a part of the matrix counts in part.
-    """
-
-    rows: float = 0.0
-    times: float = 0.0
+    rows: float = 0.0  # how many vectors; those that met a part of its columns count in part
+    times: float = 0.0  # how many products; a part of the matrix counts in part
 
 
 @contextlib.contextmanager
 def counting(matrix: Any) -> Iterator[Fed]:
-    """Count the products with a tensor that the student's object is called with, as far as they have come.
-
-    Copies of it, and products outside of torch, are not seen.
-    """
+    """Count the products with a tensor that the object is called with, but for copies and those outside of torch."""
     fed = Fed()
     data_pointer, size = matrix.untyped_storage().data_ptr(), matrix.numel()
 

@@ -26,10 +26,7 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def functions_behind(obj: Any) -> list[types.FunctionType]:
-    """The plain functions of an answer: itself, what it wraps or closes over, or the methods of its class.
-
-    Functions that close over each other are each there once.
-    """
+    """The plain functions of an answer, each once: itself, what it wraps or closes over, methods of its class."""
     functions: list[types.FunctionType] = []
     todo: list[Any] = [obj]
     visited: list[Any] = []
@@ -110,10 +107,7 @@ def _contents(cell: types.CellType) -> Any:
 
 
 def reached(obj: Any, stop: frozenset[str] = frozenset()) -> list[types.FunctionType]:
-    """The functions that an answer consists of: its own, and those of the same module that it calls.
-
-    Global names in ``stop`` are not followed (functions of other tasks).
-    """
+    """The functions that an answer consists of, and those of its module that it calls, but for names in ``stop``."""
     functions: list[types.FunctionType] = []
     todo = functions_behind(obj)
     while todo:
@@ -134,10 +128,7 @@ def reached(obj: Any, stop: frozenset[str] = frozenset()) -> list[types.Function
 
 @contextlib.contextmanager
 def standing_in(obj: Any, others: Mapping[str, Callable[[Any], Any]]) -> Iterator[None]:
-    """Put other functions in place of some that an answer calls; afterwards all is as it was.
-
-    ``others`` makes a stand-in of the object that stood there (None if none did), by its global name.
-    """
+    """Put what ``others`` makes, by global name, of what an answer calls in its place; afterwards all is as it was."""
     if not others:
         yield
         return
@@ -185,12 +176,7 @@ def resolve(dotted: str) -> Any:
 
 
 def screen(obj: Callable[..., Any], forbids: tuple[str, ...], stop: frozenset[str] = frozenset()) -> str | None:
-    """Find a forbidden name in an answer.
-
-    By name where it stands as an attribute (``torch.softmax``, ``x.softmax``), and by identity where a global is an
-    alias of it. This keeps honest people honest; it is no barrier against somebody who hides a call. Names in ``stop``,
-    other tasks' functions, are not followed.
-    """
+    """Find a forbidden name in an answer, as an attribute by name, as a global by identity: a sign, no barrier."""
     if not forbids:
         return None
     # What is out of a part of this library says so itself: the part need not be imported.
@@ -221,11 +207,7 @@ def _is_it(value: Any, target: Any, dotted: str) -> bool:
 
 
 def _is_foreign_attribute(obj: Any, function: types.FunctionType, name: str) -> bool:
-    """Whether a name is read from something that is not the student's own; a global of that name says nothing of it.
-
-    Where a student's own objects have an attribute of that name, it is likely one of these that is read. The gates
-    tell for certain.
-    """
+    """Whether a name is read from something foreign; a student's own objects with that attribute are likelier."""
     return _is_attribute(function, name) and name not in _own_attributes(obj, function)
 
 

@@ -1,10 +1,7 @@
 """Answers made of words, ids, lists and dictionaries: written as bytes, so that they travel and compare as arrays do.
 
-A task with ``frame="text"`` is answered by text, whole numbers, lists, tuples and dictionaries of these. Beside the
-student's code such an answer becomes the bytes of one JSON text, in which equal answers are equal: a tuple is a list, a
-dictionary's entries are sorted. What leaves the sandbox is an array of bytes, as small as the limits here say. The
-judge compares bytes; it reads them only to find words for a difference, and reads nothing that ``to_bytes`` would have
-written otherwise: so two answers whose bytes differ have values that differ, and a difference can always be named.
+Equal answers have the same bytes, of one JSON text: a tuple is a list, entries of a dictionary are sorted. The judge
+reads nothing that ``to_bytes`` would have written otherwise, so a difference of bytes can always be named.
 """
 
 import json
@@ -20,10 +17,8 @@ from softlookup_inside.asking.case import Arrays
 MAX_DEPTH = 6
 MAX_ITEMS = 20_000
 MAX_CHARACTERS = 200_000
-MAX_READ_KEYS = 2000
-"""Keys of one dictionary that the judge reads: each may be made to be compared with all before it."""
-MAX_SHOWN = 60
-"""Characters of one item that a sentence shows."""
+MAX_READ_KEYS = 2000  # keys of one dictionary that the judge reads: each may be made to be compared with all before it
+MAX_SHOWN = 60  # characters of one item that a sentence shows
 
 _ORDERLESS = "a set, which has no order: return a list"
 _LAZY = "which gives its items one by one: put `list(…)` around it"
@@ -43,10 +38,7 @@ class _Room:
 
 
 def to_texts(result: Any, count: int) -> Arrays:
-    """Take an answer of words and numbers as arrays of bytes, one for each result.
-
-    It is Refused if it holds anything else, or too much, or does not come apart into that many.
-    """
+    """Take an answer of words and numbers as arrays of bytes, one for each result; Refused if it is anything else."""
     if count == 1:
         return (to_bytes(result),)
     if not isinstance(result, list | tuple) or len(result) != count:
@@ -57,11 +49,7 @@ def to_texts(result: Any, count: int) -> Arrays:
 
 
 def to_bytes(value: Any) -> np.ndarray:
-    """Write a value as the bytes of its JSON text: uint8, one axis.
-
-    It may be text, whole numbers, lists, tuples and dictionaries of these; arrays of whole numbers count as lists.
-    Anything else, or more than there is room for, is Refused with a message that says what was got.
-    """
+    """Write text, whole numbers, lists, tuples, dictionaries and arrays as bytes of JSON (uint8), or refuse them."""
     if value is None:
         raise Refused(NOTHING)
     refuse_coroutine(value)
@@ -109,11 +97,7 @@ def _strange(value: Any) -> str:
 
 
 def to_value(array: np.ndarray) -> Any:
-    """Read bytes back, for words about them: dictionaries again, tuples as lists (as tuples where they are keys).
-
-    What to_bytes would not have written, byte for byte, is a ValueError: a submission may have sent anything in its
-    place.
-    """
+    """Read bytes back, tuples as lists but for keys; ValueError for what to_bytes would not have written so."""
     if array.dtype != np.uint8 or array.ndim != 1 or array.size > 8 * (MAX_CHARACTERS + MAX_ITEMS):
         raise ValueError("these are no bytes of a text")
     written = array.tobytes()
@@ -157,10 +141,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def difference(got: np.ndarray, expected: np.ndarray, reveals: bool = True) -> str:
-    """Say where two answers, as bytes, first differ, as the end of a sentence.
-
-    ``reveals`` says that it may contain the right one.
-    """
+    """Say where two answers, as bytes, first differ, a sentence's end that shows the right one if it ``reveals``."""
     try:
         got_value, expected_value = to_value(got), to_value(expected)
     except ValueError:
@@ -265,10 +246,7 @@ def _entries(array: np.ndarray) -> list[str]:
 
 
 def chips_side_by_side(got: np.ndarray, expected: np.ndarray, most: int = 40) -> tuple[list[str], list[str]] | None:
-    """Two answers as rows of short texts to show side by side; None if one cannot be read.
-
-    Both rows, and the first two long texts that differ, begin shortly before the difference.
-    """
+    """Two answers as rows of short texts that begin shortly before they differ; None if one cannot be read."""
     try:
         both = _entries(got), _entries(expected)
     except ValueError:

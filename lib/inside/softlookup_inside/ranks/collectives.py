@@ -1,7 +1,4 @@
-"""Collectives as finished parts: rings, and a tree, on the same messages as anybody's, so that they are counted alike.
-
-All take the recorder of a rank first, or its group; ranks are numbered as there. Arrays are in one piece.
-"""
+"""Collectives as finished parts, rings and a tree, on the same counted messages; all take a rank's recorder first."""
 
 from collections.abc import Sequence
 
@@ -11,8 +8,7 @@ from softlookup_inside.ranks.groups import RankGroup
 from softlookup_inside.ranks.recording import RankRecorder
 from softlookup_inside.ranks.reductions import ReduceOp
 
-Member = RankRecorder | RankGroup
-"""A rank among those that a collective is for: all of the world, or a group."""
+Member = RankRecorder | RankGroup  # a rank among those that a collective is for: all of the world, or a group
 
 
 def broadcast(rank: Member, array: np.ndarray, src: int) -> None:

@@ -15,14 +15,7 @@ from softlookup_inside.ranks.recording import NeedsMessage, RankRecorder
 
 
 class Dist:
-    """What a rank knows of the others, and says to them.
-
-    ``send(tensor, dst)`` and ``recv(tensor, src)`` end when the other rank does its part; ``isend`` and ``irecv`` give
-    something with ``wait()``. Names and arguments are those of torch.distributed; arrays are numpy's, or torch tensors
-    on the CPU. With ``group=`` collectives are among the ranks of a group.
-
-    ``offers`` are the names of EVERYTHING that there are.
-    """
+    """What a rank knows of the others, and says to them: names and arguments are those of torch.distributed."""
 
     def __init__(self, recorder: RankRecorder, offers: Sequence[str] = EVERYTHING) -> None:
         self._recorder, self._operations, self._names = recorder, Operations(recorder), offered(tuple(offers))
@@ -70,13 +63,7 @@ def record(
     inbox: Record,
     offers: Sequence[str] = EVERYTHING,
 ) -> Record:
-    """Run one rank from its beginning.
-
-    ``function`` gives its results as arrays; ``inbox`` has the messages received so far, as ``packing.pack_inbox`` lays
-    them out; ``offers`` are the names of EVERYTHING that its ``dist`` has. Gives what it did, up to its end or to the
-    first message that is not there yet. RankError if it does what no program may do; exceptions of the function pass
-    through.
-    """
+    """Run one rank on the messages in ``inbox``, and give what it did, up to its end or the first that is missing."""
     recorder = RankRecorder(rank, world, unpack_inbox(inbox))
     try:
         results = function(Dist(recorder, offers))

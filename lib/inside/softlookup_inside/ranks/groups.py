@@ -9,21 +9,11 @@ from softlookup_inside.ranks.recording import PendingMessage, RankError, RankRec
 
 
 class RankGroup:
-    """Some ranks of a world, numbered from 0 in the order of their numbers there.
-
-    Its messages are those of the world's recorder, so that a collective runs in a group as it does in the world.
-
-    ``group_number`` is its position among the groups that are made, from 1, the same on all ranks; ``ranks`` are in
-    rising order.
-
-    Attributes:
-        place: The rank's number in the group; -1 outside of it.
-        world: How many ranks belong to it.
-    """
+    """Some ranks of a world, in rising order; collectives run in it by the recorder's messages as in the world."""
 
     def __init__(self, recorder: RankRecorder, group_number: int, ranks: Sequence[int]) -> None:
         self._recorder, self.number, self._ranks = recorder, group_number, tuple(ranks)
-        self.place = self._ranks.index(recorder.rank) if recorder.rank in self._ranks else -1
+        self.place = self._ranks.index(recorder.rank) if recorder.rank in self._ranks else -1  # its number in here
         self.world = len(self._ranks)
 
     def rank(self) -> int:
@@ -40,10 +30,7 @@ class RankGroup:
         return list(self._ranks)
 
     def position(self, name: str, rank: Any) -> int:
-        """The number in the group of a rank of the world.
-
-        ``name`` is what names it. RankError if it does not belong to the group.
-        """
+        """The number in the group of a rank of the world, which ``name`` names; RankError if it is not in it."""
         world_rank = self._recorder.position(name, rank)
         if world_rank not in self._ranks:
             raise RankError(f"{name} names rank {world_rank}, and the group has the ranks {self.ranks}")

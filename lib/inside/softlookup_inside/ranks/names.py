@@ -1,10 +1,8 @@
 """The names of torch.distributed: what there is here, and why the rest is not."""
 
-MESSAGES = ("send", "recv", "isend", "irecv")
-"""What all else is made of."""
+MESSAGES = ("send", "recv", "isend", "irecv")  # what all else is made of
 
-NEW_GROUP = "new_group"
-"""Making a group of ranks, for collectives among them."""
+NEW_GROUP = "new_group"  # making a group of ranks, for collectives among them
 
 EVERYTHING = (
     *MESSAGES,
@@ -16,8 +14,7 @@ EVERYTHING = (
 )
 """All that a rank may be offered."""
 
-ALWAYS = ("get_rank", "get_world_size")
-"""What every rank has."""
+ALWAYS = ("get_rank", "get_world_size")  # what every rank has
 
 _MESSAGES_AT_ONCE, _NUMBERS = ("batch_isend_irecv", "P2POp"), ("get_group_rank", "get_global_rank")
 _BESIDE = {

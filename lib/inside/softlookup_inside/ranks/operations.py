@@ -18,11 +18,7 @@ _SUM = ReduceOp.SUM
 
 
 class P2POp:
-    """A message of ``batch_isend_irecv``.
-
-    ``op`` is ``dist.isend`` or ``dist.irecv``; group None is all ranks, ``tag`` is 0, and ``group_peer``, in place of
-    ``peer``, is the other rank's number in the group.
-    """
+    """A message of ``batch_isend_irecv``; ``group_peer``, in place of ``peer``, is a number in the group."""
 
     def __init__(
         self,
@@ -81,11 +77,7 @@ class Operations:
         device_id: Any = None,
         sort_ranks: bool = True,
     ) -> RankGroup:
-        """Make a group of ranks. All ranks of the world call it, in the same order, also those outside of the group.
-
-        torch.distributed waits for all of them in it: where one rank leaves it out, the others stand still there. Here
-        such a program runs to its end, and is refused then.
-        """
+        """Make a group; all ranks of the world call it in the same order, and a rank that leaves it out is refused."""
         if use_local_synchronization or not sort_ranks:
             raise RankError("new_group is called by all ranks here, and numbers them in rising order")
         ranks = range(self._recorder.world) if ranks is None else ranks

@@ -1,9 +1,8 @@
 """A rank's record, and its inbox: rows of whole numbers, and the bytes of the arrays that they speak of.
 
-A row holds eleven whole numbers: the operation (its position in NAMES), the other rank, the row that a wait is for, the
-dtype (its position in DTYPES), the number of axes, four sizes, the group that a message is for, and the collective that
-sends or receives it (its position in ``names.EVERYTHING``); what an operation does not have is -1, the last six 0. The
-arrays of sends, messages and results lie one after the other in words of 8 bytes, each padded to a whole word.
+A row: the operation (its position in NAMES), the other rank, the row that a wait is for, the dtype (in DTYPES), the
+number of axes, four sizes, a message's group, and its collective (in ``names.EVERYTHING``); -1 or 0 for what is not
+there. Arrays lie one after the other in words of 8 bytes.
 """
 
 import math
@@ -11,31 +10,25 @@ from collections.abc import Sequence
 
 import numpy as np
 
-Record = tuple[np.ndarray, np.ndarray]
-"""Rows, int64 (rows, 11), and words, int64 (words,)."""
+Record = tuple[np.ndarray, np.ndarray]  # rows, int64 (rows, 11), and words, int64 (words,)
 
 NAMES = ("send", "recv", "isend", "irecv", "wait", "result", "end", "group")
 """What a rank does. A record that was not cut short ends with its results and "end"."""
 
-CARRYING = ("send", "isend", "result", "group")
-"""Operations whose array is part of the record."""
+CARRYING = ("send", "isend", "result", "group")  # operations whose array is part of the record
 
 DTYPES = tuple(
     np.dtype(name) for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
 )
 """Dtypes of messages."""
 
-MOST_AXES = 4
-"""Axes that an array of a message may have."""
+MOST_AXES = 4  # axes that an array of a message may have
 
-WIDTH = 7 + MOST_AXES
-"""Columns of a row."""
+WIDTH = 7 + MOST_AXES  # columns of a row
 
-MOST_ROWS = 4_000
-"""Operations that one rank may do."""
+MOST_ROWS = 4_000  # operations that one rank may do
 
-MOST_WORDS = 100_000
-"""Words of 8 bytes that the messages and results of one rank may take together."""
+MOST_WORDS = 100_000  # words of 8 bytes that the messages and results of one rank may take together
 
 _WORD_BYTES = 8
 
@@ -48,11 +41,7 @@ def words_of(n_bytes: int) -> int:
 def row_of(
     name: str, peer: int, awaited: int, array: np.ndarray | None, purpose: tuple[int, int] = (0, 0)
 ) -> tuple[int, ...]:
-    """A row.
-
-    ``peer`` is the other rank, ``awaited`` the row that a wait is for, or -1; the array is what it sends, receives into
-    or returns; ``purpose`` is the group that a message is for, and the collective that it belongs to.
-    """
+    """A row; the array is what is sent, received into or returned, ``purpose`` a message's group and its collective."""
     if array is None:
         return (NAMES.index(name), peer, awaited, -1, -1, *(0,) * MOST_AXES, 0, 0)
     sizes = (*array.shape, *(0,) * (MOST_AXES - array.ndim))
@@ -67,11 +56,7 @@ def pack(rows: Sequence[tuple[int, ...]], arrays: Sequence[np.ndarray]) -> Recor
 
 
 def pack_inbox(inbox: dict[int, list[np.ndarray]]) -> Record:
-    """Lay out the messages that a rank has received, by the rank that they come from: the bytes of each.
-
-    Their dtypes and shapes are those of the arrays that receive them. A rank that could read them here would learn more
-    than the bytes that are counted.
-    """
+    """Lay out the messages received, by sender, as bytes alone: nothing is to be learnt beside what is counted."""
     messages = [
         (source, np.frombuffer(array.tobytes(), np.uint8))
         for source, arrays in sorted(inbox.items())
@@ -96,10 +81,7 @@ def unpack_inbox(inbox: Record) -> dict[int, list[np.ndarray]]:
 
 
 def take(words: np.ndarray, at: int, dtype: np.dtype, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
-    """Read an array that begins at word ``at``: a copy of it, and where the next one begins.
-
-    ValueError if there are fewer words.
-    """
+    """Read an array at word ``at``, and where the next one begins; ValueError if there are fewer words."""
     count = math.prod(shape)
     end = at + words_of(count * dtype.itemsize)
     if end > len(words):

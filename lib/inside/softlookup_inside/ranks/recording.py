@@ -1,7 +1,4 @@
-"""One rank, run from its beginning with the messages that it has received so far; what it does is taken down.
-
-Where it needs a message that is not there yet, the run ends, and is repeated when there are more.
-"""
+"""One rank, run from its beginning with the messages received so far, and once more when there are others."""
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -35,22 +32,14 @@ class NeedsMessage(BaseException):
 
 
 class RankRecorder:
-    """Takes down what one rank does, and hands it its messages.
-
-    The inbox has the bytes of the messages received so far, by the rank that sent them, in their order.
-
-    Attributes:
-        place: The rank's number among those that a collective is for, as a group has it.
-        rows: What it did so far (see ``packing``).
-        halted: Whether it needs a message that is not there: nothing that it does after that counts.
-        purpose: What the next messages are for: a group, and a collective (see ``packing``).
-    """
+    """Takes down what one rank does, and hands it its messages, whose bytes the inbox has by sender, in order."""
 
     def __init__(self, rank: int, world: int, inbox: Mapping[int, Sequence[np.ndarray]]) -> None:
-        self.rank = self.place = rank
+        self.rank = self.place = rank  # the place is the number in a collective, as a group has it
         self.world = world
-        self.rows: list[tuple[int, ...]] = []
-        self.halted, self.purpose = False, (0, 0)
+        self.rows: list[tuple[int, ...]] = []  # what it did so far (see ``packing``)
+        self.halted = False  # whether it needs a message that is not there: what it does after that does not count
+        self.purpose = (0, 0)  # the group and the collective that the next messages are for (see ``packing``)
         self._groups = 0
         self._inbox = inbox
         self._arrays: list[np.ndarray] = []
@@ -213,13 +202,7 @@ class RankRecorder:
 
 
 class PendingMessage:
-    """A message on its way, as ``isend``, ``irecv`` and ``async_op=True`` give it.
-
-    ``end`` is what is done in ``wait``.
-
-    Attributes:
-        is_over: Whether it has been waited for.
-    """
+    """A message on its way, as ``isend`` and ``irecv`` give it; ``end`` is done in ``wait``."""
 
     def __init__(self, end: Callable[[], None]) -> None:
         self._end = end
@@ -233,10 +216,7 @@ class PendingMessage:
         return True
 
     def is_completed(self) -> bool:
-        """Whether the message has arrived: the first time not yet, and then it is waited for.
-
-        So a rank does the same each time, and a loop that asks comes to its end.
-        """
+        """Whether it has arrived: the first time not yet, then it is waited for, so that each run does the same."""
         if self._is_polled:
             self.wait()
         self._is_polled = True

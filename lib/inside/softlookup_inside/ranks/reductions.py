@@ -36,11 +36,7 @@ class ReduceOp(Enum, metaclass=_Reductions):
 
 
 def reduction(name: str, op: Any, array: np.ndarray) -> ReduceOp:
-    """The reduction that ``op=`` names; torch's own are taken by their names.
-
-    ``name`` is the collective, ``op`` what was handed to it, ``array`` what is reduced. RankError if there is no such
-    reduction, or not of such numbers.
-    """
+    """The reduction that ``op=`` of a collective names; RankError if there is none such, or not of such numbers."""
     members = ReduceOp.__members__
     chosen = members.get(getattr(op, "name", ""))
     if chosen is None:

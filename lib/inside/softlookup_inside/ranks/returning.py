@@ -6,12 +6,7 @@ from softlookup_inside.ranks.recording import RankError
 
 
 class NoResult:
-    """Stands for the None that torch.distributed returns: false, printed as None, and no value.
-
-    ``wait()`` does nothing, so that ``if work is not None: work.wait()`` works here as well.
-
-    ``name`` was called; ``filled`` is what it fills, in words, or empty.
-    """
+    """Stands for the None that torch.distributed returns: false, printed as None; its ``wait()`` does nothing."""
 
     def __init__(self, name: str, filled: str = "") -> None:
         self._name, self._filled = name, filled

@@ -1,10 +1,7 @@
-"""Takes system calls away that no notebook needs: memory that nobody sees, new namespaces, a look into other processes.
+"""Takes system calls away that no notebook needs: hidden memory, namespaces, other processes, signs on shared files.
 
-All submissions see the same files, so what one of them could hang on a file or on a count of the whole machine, for
-another to see, is taken away as well: locks, leases, and what the kernel holds of a file in memory.
-
-A filter of the kernel's (seccomp): a program of a few instructions that looks at the number of each call. It cannot be
-taken off, and whatever the process starts inherits it. See the kernel's Documentation/userspace-api/seccomp_filter.
+A program of the kernel's (seccomp) looks at the number of each call; it cannot be taken off, and is inherited. See
+the kernel's Documentation/userspace-api/seccomp_filter.
 """
 
 import ctypes
@@ -102,12 +99,9 @@ LOCK_COMMANDS = (6, 7, 37, 38, 1031)
 """Commands of fcntl that seem to succeed: those that take a lock or give it back, and the one for a larger pipe."""
 ADVICE = (12, 20, 21)
 """Advice to madvise that reaches further than the process: equal pages become the same, cold ones leave memory."""
-NO_WAIT = 8
-"""The flag of preadv2 that reads only what is in memory already, and so tells whether it is."""
-HUGE_PAGES = 0x40000
-"""The flag of mmap that takes pages from the machine's pool of large ones, which no group counts."""
-CORE = 4
-"""The limit of core files: at 0 it does not hold for a machine that pipes cores into a program."""
+NO_WAIT = 8  # the flag of preadv2 that reads only what is in memory already, and so tells whether it is
+HUGE_PAGES = 0x40000  # the flag of mmap that takes pages from the machine's pool of large ones, which no group counts
+CORE = 4  # the limit of core files: at 0 it does not hold for a machine that pipes cores into a program
 FAMILIES = (1, 2, 10)
 """Sockets that a notebook may open: AF_UNIX, AF_INET, AF_INET6. In its network there is nobody to reach."""
 
@@ -129,10 +123,7 @@ _RETURNS = {
 
 
 def program(machine: str) -> bytes | None:
-    """Write the filter for what platform.machine() says: its instructions, 8 bytes each.
-
-    None for machines whose calls have other numbers.
-    """
+    """Write the filter for what platform.machine() says, 8 bytes each; None where calls have other numbers."""
     if machine not in _MACHINES:
         return None
     audit_number, column = _MACHINES[machine]
@@ -200,10 +191,7 @@ def program(machine: str) -> bytes | None:
 
 
 def install(libc: Any) -> bool:
-    """Put the filter on this process for good. It must have given up new privileges before.
-
-    It says whether there is a filter for this machine; OSError if the kernel refuses it.
-    """
+    """Put the filter on this process for good; says whether there is one here. OSError if the kernel refuses it."""
     written = program(platform.machine())
     if written is None:
         return False

@@ -1,10 +1,7 @@
 """What travels between the judge and a submission: a JSON header and raw array bytes, with a limit on everything.
 
-A frame is 16 bytes (a mark, the header's length, the body's length), the header, the body. Arrays lie in the body one
-after the other; the header says dtype and shape of each. Nothing is ever unpickled. Whoever reads a frame believes
-nothing in it: a frame that is not exactly as it should be raises FrameError, and nothing else does.
-
-Both sides read this file, so it needs the standard library and numpy alone.
+A frame is 16 bytes (a mark, the header's length, the body's length), the header, with dtype and shape of each array,
+and the body. Nothing is unpickled; a frame that is not as it should be raises FrameError, and nothing else does.
 """
 
 import json
@@ -45,35 +42,21 @@ class TooLate(FrameError):
 
 @dataclass(frozen=True)
 class HeaderPart:
-    """A part of a header with the arrays in it, written once for many frames.
+    """A part of a header with the arrays in it, written once for many frames."""
 
-    Attributes:
-        text: The part, as the inside of a JSON object.
-        array_header: What a header says of the arrays, as JSON.
-        body: The arrays' bytes.
-    """
-
-    text: str
-    array_header: str
-    body: bytes
+    text: str  # the part, as the inside of a JSON object
+    array_header: str  # what a header says of the arrays, as JSON
+    body: bytes  # the arrays' bytes
 
 
 def part(header: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> HeaderPart:
-    """Write a part of a header, with at least one key, for many frames.
-
-    Arrays are of booleans, integers or floats, of any strides. FrameError if one is of another kind, or the header is
-    not plain.
-    """
+    """Write a part of a header, with at least one key, for many frames; FrameError if something in it cannot travel."""
     array_header, body = _laid_out(arrays)
     return HeaderPart(_json(header)[1:-1], _json(array_header), body)
 
 
 def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] | HeaderPart = ()) -> bytes:
-    """Make a frame; the header is what JSON can hold, and its key "arrays" is ours.
-
-    Arrays are of booleans, integers or floats, of any strides; or another part of the header, with its arrays.
-    FrameError if one is of another kind, or the frame would be too large.
-    """
+    """Make a frame of a header ("arrays" is ours) and arrays, or another part; FrameError if it cannot travel."""
     if isinstance(arrays, HeaderPart):
         inside = [text for text in (_json(header)[1:-1], arrays.text, f'"arrays": {arrays.array_header}') if text]
         text, body = f"{{{', '.join(inside)}}}", arrays.body
@@ -119,10 +102,7 @@ def _written(dtype: np.dtype) -> np.dtype:
 
 
 def sizes(head: bytes, body_bytes: int = BODY_BYTES) -> tuple[int, int]:
-    """Read the first 16 bytes: how many the header and the body have.
-
-    FrameError if they are no frame's, or announce more than may be; the body may have ``body_bytes``.
-    """
+    """Read the first 16 bytes, how many header and body have; FrameError if they are no frame's, or say too much."""
     if len(head) != _HEAD.size:
         raise FrameError(f"a frame begins with {_HEAD.size} bytes, got {len(head)}")
     mark, n_header, n_body = _HEAD.unpack(head)
@@ -134,11 +114,7 @@ def sizes(head: bytes, body_bytes: int = BODY_BYTES) -> tuple[int, int]:
 
 
 def unpack(header: bytes, body: bytes) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """Take a frame apart, the header's JSON text in UTF-8 and the arrays' bytes.
-
-    It gives the header, without "arrays", and the arrays, each with memory of its own. FrameError if anything is not as
-    it should be.
-    """
+    """Take a frame apart: the header without "arrays", and the arrays, copied; FrameError if anything is wrong."""
     try:
         fields = json.loads(header.decode("utf-8"))
     except (ValueError, RecursionError):
@@ -182,11 +158,7 @@ def _kind(entry: Any) -> tuple[np.dtype, tuple[int, ...]]:
 
 
 def plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
-    """Write a value so that JSON can hold it; arrays go into the list, and a number stands for each.
-
-    It may be None, a boolean, a number, text, an array, or lists, tuples and dicts of these; keys are text, whole
-    numbers, or tuples of these. FrameError if it is anything else, or too deep.
-    """
+    """Write None, booleans, numbers, text, arrays, lists, tuples and dicts for JSON; a number stands for each array."""
     if depth > MAX_DEPTH:
         raise FrameError(f"a value is nested more than {MAX_DEPTH} deep")
     if value is None or type(value) in (bool, int, float, str):
@@ -252,11 +224,7 @@ class Channel:
     def send(
         self, header: Mapping[str, Any], arrays: Sequence[np.ndarray] | HeaderPart = (), deadline: float | None = None
     ) -> None:
-        """Send a frame, as ``pack`` makes it.
-
-        ``deadline`` is by when it has to be gone, by time.monotonic; None waits for ever. ConnectionClosed if nobody is
-        there to take it; TooLate if it is not taken in time; FrameError if it cannot be packed.
-        """
+        """Send a frame by ``deadline`` (time.monotonic; None waits): ConnectionClosed, TooLate, or FrameError."""
         data = memoryview(pack(header, arrays))
         while data:
             self._wait_until(deadline)
@@ -268,11 +236,7 @@ class Channel:
                 raise ConnectionClosed("the other side is gone") from None
 
     def receive(self, deadline: float | None = None) -> tuple[dict[str, Any], list[np.ndarray]]:
-        """Wait for a frame.
-
-        ``deadline`` is by when all of it has to be there, by time.monotonic; None waits for ever. ConnectionClosed if
-        the other side is gone; TooLate if it does not come in time; FrameError if what comes is no frame.
-        """
+        """Wait for a frame until ``deadline`` (time.monotonic; None waits): ConnectionClosed, TooLate, FrameError."""
         n_header, n_body = sizes(self._exactly(_HEAD.size, deadline), self.body_bytes)
         return unpack(self._exactly(n_header, deadline), self._exactly(n_body, deadline))
 

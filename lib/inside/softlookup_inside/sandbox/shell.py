@@ -20,19 +20,12 @@ from softlookup_inside.asking.probe import TimeIsUp, time_limit
 
 @dataclass(frozen=True)
 class CellEnd:
-    """What running a cell came to.
+    """What running a cell came to."""
 
-    Attributes:
-        outputs: As nbformat has them.
-        trouble: What went wrong in a few words: the exception's name, "time", or nothing.
-        late: Whether it was stopped because its time was over.
-        cut: How many characters of output were not kept.
-    """
-
-    outputs: list[dict[str, Any]]
-    trouble: str = ""
-    late: bool = False
-    cut: int = 0
+    outputs: list[dict[str, Any]]  # as nbformat has them
+    trouble: str = ""  # what went wrong in a few words: the exception's name, "time", or nothing
+    late: bool = False  # whether it was stopped because its time was over
+    cut: int = 0  # how many characters of output were not kept
 
 
 class _Kept:
@@ -110,11 +103,7 @@ class CellShell:
         shell.showsyntaxerror = self._raised  # type: ignore[method-assign]
 
     def _compiled(self, source: str) -> list[types.CodeType] | None:
-        """Compile a cell that is Python as it stands; None where IPython has to read it.
-
-        IPython looks for magics in a cell, for await, and parses it, and then goes through it statement by statement:
-        each of these takes longer than most cells run.
-        """
+        """Compile a cell that is Python as it stands, for speed; None where IPython has to read it."""
         shell = self.shell
         # A prompt that was copied along, `In [1]: x`, is Python, too.
         if shell.ast_transformers or "await" in source or "async" in source or source.lstrip().startswith("In ["):
@@ -172,13 +161,7 @@ class CellShell:
         )
 
     def run(self, source: str, seconds: float, room: int) -> CellEnd:
-        """Run a cell.
-
-        Args:
-            source: Its text.
-            seconds: How long it may take by the clock.
-            room: How many characters of output are kept.
-        """
+        """Run a cell, for so many seconds by the clock, with ``room`` for so many characters of output."""
         self.cell_outputs = outputs = _Kept(room)
         error: BaseException | None = None
         out, err = (Printed(partial(outputs.stream, name), name) for name in ("stdout", "stderr"))
@@ -192,15 +175,7 @@ class CellShell:
         return CellEnd(outputs.done(), trouble, late, outputs.cut)
 
     def value(self, expression: str, seconds: float) -> tuple[bool, Any, str, bool]:
-        """Look something up among what the cells defined.
-
-        Args:
-            expression: A name, mostly.
-            seconds: How long it may take.
-
-        Returns:
-            Whether it is there, what it is, why it is not, and whether that is because the time was over.
-        """
+        """Look up what cells defined: whether it is there, what it is, why it is not, and whether time was over."""
         try:
             with time_limit(seconds):
                 return True, eval(compile(expression, "<check>", "eval"), self.shell.user_ns), "", False

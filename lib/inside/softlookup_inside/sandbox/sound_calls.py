@@ -1,8 +1,4 @@
-"""Functions of earlier tasks that the judge lends: called in a submission, computed outside.
-
-Where a student's function of an earlier task is wrong, a sound one stands in while a later task is judged. Its code
-must not lie in the student's process, so what stands there asks the judge for each result, and for its gradient.
-"""
+"""Functions of earlier tasks that the judge lends: called in a submission, computed outside, gradients too."""
 
 import contextlib
 import signal
@@ -18,11 +14,7 @@ Ask = Callable[[dict[str, Any], list[np.ndarray]], tuple[dict[str, Any], list[np
 
 
 def stand_in(task_id: str, ask: Ask, in_torch: bool = False) -> Callable[..., Any]:
-    """Make what stands in for the function of an earlier task, for torch tensors and numpy arrays.
-
-    Gradients flow through it. ``ask`` sends a frame to the judge and waits for its answer. ``in_torch``: it gives
-    tensors when it is given numbers alone.
-    """
+    """Make what stands in for an earlier task's function, gradients too; ``in_torch``: numbers give tensors."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         values = [*args, *kwargs.values()]
@@ -65,10 +57,7 @@ def _asked(
 
 @contextlib.contextmanager
 def _without_alarms() -> Iterator[None]:
-    """Let the time limit wait for the judge's answer: half of one, left on the line, would stand before what follows.
-
-    The judge answers in time: each call has a deadline.
-    """
+    """Let the time limit wait for the judge's answer, which has a deadline: half of one would stay on the line."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
     try:
         yield

@@ -1,8 +1,4 @@
-"""A submission's own process: runs its cells, and puts the judge's questions to its functions.
-
-Whatever a submission does to this process, it does to its own answers alone: what leaves is read by a judge that
-believes nothing (frames.py).
-"""
+"""A submission's own process: runs its cells, and asks its functions; the judge believes nothing that leaves it."""
 
 import contextlib
 import os
@@ -54,11 +50,7 @@ class Inside:
         return {**vars(ran), "seconds": time.monotonic() - start_s}, []
 
     def _check(self, request: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
-        """Take the answer that a check is given, and say what kind of thing it is.
-
-        The name is looked up here, and the check itself is not called: whatever a submission put in its place does not
-        matter.
-        """
+        """Take the answer that a check is given, by its name, and say what it is; the check itself is not called."""
         ran = CellEnd([])
         if request["source"]:
             ran = self.shell.run(request["source"], request["seconds"], self.output_bytes)

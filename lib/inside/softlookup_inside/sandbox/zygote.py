@@ -1,9 +1,8 @@
 """A process in the sandbox with everything imported already, which forks once for each submission.
 
-It is started as a script and talks to its owner over the socket whose number is its first argument. It can be asked for
-a copy of itself, which serves another owner: importing everything is paid for once. For each submission it is
-handed two descriptors: a connection to the judge, and a pipe on which it tells how the submission ended. The submission
-gets namespaces of its own (users, mounts, processes, network, System V), empty places to write, limits, and no rights.
+It is started as a script, and talks to its owner over the socket that its first argument numbers; asked for a copy of
+itself, it serves another owner. A submission gets a connection to the judge, a pipe that tells how it ended, namespaces
+of its own, empty places to write, limits, and no rights.
 """
 
 import contextlib
@@ -31,8 +30,7 @@ _EMPTY = ("/tmp", "/dev/shm", "/proc", "/dev/mqueue")
 _NODES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 """The machine's own, which all submissions share."""
 
-_TERMINALS = 16
-"""Terminals that a submission may open at once: a machine has few, and nobody counts their memory."""
+_TERMINALS = 16  # terminals that a submission may open at once: a machine has few, and nobody counts their memory
 
 
 class _Trouble(Exception):
@@ -184,10 +182,7 @@ def keep_to(processors: list[int]) -> None:
 
 
 def load(modules: list[str]) -> None:
-    """Import what submissions need, and begin what is begun by a first call.
-
-    Until ``stand_still`` nobody looks for garbage: what is imported stays, and a look takes a fifth of the time.
-    """
+    """Import what submissions need, and begin what is begun by a first call, without a look for garbage."""
     gc.disable()
     for name in modules:
         try:
@@ -241,11 +236,7 @@ class _NotHere:
 
 
 def main() -> None:
-    """Import everything, say so, and fork on demand until the owner is gone.
-
-    Messages are "?" (are you there), "copy" with a connection to the copy's owner, and a submission's limits with its
-    connection and its status pipe.
-    """
+    """Import everything, say so, and fork on demand until the owner is gone: "?", "copy", or a submission's limits."""
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = json.loads(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -32,11 +32,7 @@ def load(
     eviction_policy: str = "",
     volatile: bool = False,
 ) -> ChipTile:
-    """Read from main memory: the numbers that ``pointer`` points to, ``other`` where ``mask`` is false.
-
-    Without ``other`` such numbers are undefined on a GPU; here they are NaN, or the largest whole number. What is said
-    about caches is a hint to a GPU, and changes nothing here.
-    """
+    """Read what ``pointer`` points to, ``other`` where ``mask`` is false, else NaN or the largest whole number."""
     _check_access("load", pointer, cache_modifier, eviction_policy)
     if mask is None and other is not None:
         raise KernelError("tl.load takes `other` beside a `mask` alone")
@@ -65,10 +61,7 @@ def _check_access(name: str, pointer: Any, cache_modifier: Any, eviction_policy:
 
 
 class TensorDescriptor:
-    """An array in main memory that is read and written in blocks; what lies outside of it is masked.
-
-    ``strides`` are how far apart numbers are along each axis; ``padding`` is what is read outside of the array.
-    """
+    """An array in main memory that is read and written in blocks; outside of it stands ``padding``."""
 
     def __init__(
         self, base: Pointer, shape: Sequence[Any], strides: Sequence[Any], block_shape: Sequence[int], padding: float

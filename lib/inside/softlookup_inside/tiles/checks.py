@@ -1,7 +1,4 @@
-"""What a kernel's second version asks as it runs: whether Triton's compiler would have taken what it does.
-
-``text.py`` puts the calls into the kernel's text.
-"""
+"""What a kernel's second version (``text.py``) asks as it runs: whether Triton's compiler would take what it does."""
 
 import builtins
 import operator
@@ -16,39 +13,28 @@ from softlookup_inside.tiles.outside_names import TILES, attribute, outer
 from softlookup_inside.tiles.tile import ChipTile, ElementType, KnownScalar, Pointer
 from softlookup_inside.tiles.values import KernelError, literal_dtype
 
-Type = tuple[Any, ...]
-"""What must be the same of a name before and after a turn of a loop."""
+Type = tuple[Any, ...]  # what must be the same of a name before and after a turn of a loop
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A statement `if` that is run.
+    """A statement `if` that is run."""
 
-    Attributes:
-        is_taken: Whether its condition holds.
-        before: The names before it, if the condition is a number of the launch: Triton then builds both branches.
-        index: Which `if` of the kernel it is.
-    """
-
-    is_taken: bool
+    is_taken: bool  # whether its condition holds
+    # the names before it, if the condition is a number of the launch: Triton then builds both branches
     before: Mapping[str, Any] | None
-    index: int
+    index: int  # which `if` of the kernel it is
 
 
 class Checks:
-    """The checks of one kernel.
-
-    Attributes:
-        lost: What is said of names that are unknown behind a loop or a branch.
-        is_begun: Whether the kernel's text has been entered; for ``text.py``.
-    """
+    """The checks of one kernel."""
 
     locals = staticmethod(builtins.locals)
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.lost: dict[str, str] = {}
-        self.is_begun = False
+        self.lost: dict[str, str] = {}  # what is said of names that are unknown behind a loop or a branch
+        self.is_begun = False  # whether the kernel's text has been entered; for ``text.py``
         self._is_dynamic: dict[int, bool] = {}
         self._signature: tuple[Type, ...] = ()
         self._first: dict[Any, tuple[Type, str]] = {}
@@ -65,10 +51,7 @@ class Checks:
     attribute = staticmethod(attribute)
 
     def assigned(self, name: str, value: Any) -> Any:
-        """What a name stands for once it is assigned: a number becomes a scalar with a dtype, as in Triton.
-
-        KernelError if Triton's compiler has no such variables.
-        """
+        """What a name stands for once it is assigned, as in Triton; KernelError if there are no such variables."""
         value_type = type(value)
         if value_type is ChipTile or value_type is KnownScalar or value_type is Pointer or value is None:
             return value
@@ -170,20 +153,13 @@ class Checks:
         return bool(value)
 
     def before(self, names: Mapping[str, Any], sentence: str) -> Mapping[str, Any]:
-        """The names before a loop begins, and their values.
-
-        KernelError with the sentence, if there is one: the loop's text has what Triton's compiler does not know.
-        """
+        """The names before a loop begins, and their values; KernelError with ``sentence``, if there is one."""
         if sentence:
             raise KernelError(sentence)
         return dict(names)
 
     def turn(self, before: Mapping[str, Any], after: Mapping[str, Any], names: Sequence[str]) -> Sequence[str]:
-        """Compare names at the end of a loop's turn with what they were before it.
-
-        ``names`` are those that the loop assigns; gives those that are not known outside of the turn. KernelError if
-        one has changed its type.
-        """
+        """Compare names with what they were before a loop's turn, and give those that are unknown outside of it."""
         lost = []
         for name in names:
             if name not in after:
@@ -202,11 +178,7 @@ class Checks:
         return lost
 
     def branch(self, test: Any, names: Mapping[str, Any], index: int, sentence: str) -> Branch:
-        """Begin an `if`.
-
-        ``names`` are those before it, ``index`` which `if` of the kernel it is; ``sentence`` is for its branches if
-        both are built. KernelError if Triton's compiler refuses it.
-        """
+        """Begin the `if` of a number, with the names before it; ``sentence`` is for when both branches are built."""
         if isinstance(test, ChipTile):
             is_taken = bool(test)
             if sentence:
@@ -217,11 +189,7 @@ class Checks:
     def joined(
         self, branch: Branch, after: Mapping[str, Any], names: Sequence[str], both: Sequence[str]
     ) -> Sequence[str]:
-        """Compare names behind an `if` with what they were before it, and were behind its other branch.
-
-        ``after`` are the names behind it, ``names`` those that it assigns, ``both`` those that both branches assign;
-        gives those that are not known behind it. KernelError if one has changed its type.
-        """
+        """Compare names behind an `if` with those before it and of its other branch; gives those unknown behind it."""
         if branch.before is None:
             return ()
         lost = []
@@ -254,11 +222,7 @@ class Checks:
         return bool(test) if isinstance(test, ChipTile) else _constant_condition(test)
 
     def chosen(self, value: Any, index: int, literals: Sequence[Any]) -> Any:
-        """What `a if test else b` gives; the types of both have to be the same if the launch decides.
-
-        ``index`` is which expression of the kernel it is, ``literals`` those of both that are literals. KernelError if
-        the types differ.
-        """
+        """What `a if test else b` gives; KernelError if the launch decides and the types of both differ."""
         if not self._is_dynamic[index]:
             return value
         value = self.assigned("a if … else b", value)

@@ -7,10 +7,7 @@ _OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift"
 
 
 class constexpr:
-    """Marks an argument that is known before the kernel is built, ``BLOCK: tl.constexpr``, and global constants.
-
-    A kernel may use a global ``TAU = tl.constexpr(2.0)``, which is a number like any other everywhere else.
-    """
+    """Marks an argument that is known before the kernel is built, ``BLOCK: tl.constexpr``, and global constants."""
 
     def __new__(cls, value: Any) -> Any:
         """The value, marked if it is a number, a string or a tuple."""

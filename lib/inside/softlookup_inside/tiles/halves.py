@@ -1,8 +1,6 @@
-"""Arrays in another dtype, with float16 as numpy rounds it, but in a time that does not depend on the numbers.
+"""Arrays in another dtype, with float16 as numpy rounds it, in a time that does not depend on the numbers.
 
-numpy converts float16 number by number, and takes up to a thousand times as long where one is below the smallest
-normal number: a kernel could be slow by its numbers alone. bfloat16, which numpy does not have, is the upper half of
-a float32.
+numpy takes up to a thousand times as long below the smallest normal number. bfloat16 is the upper half of a float32.
 """
 
 from typing import Any

@@ -84,11 +84,7 @@ def dot(
     max_num_imprecise_acc: int | None = None,
     out_dtype: ElementType | None = None,
 ) -> ChipTile:
-    """The matrix product of tiles (M, K) and (K, N), added to ``acc`` if it is there.
-
-    It is computed in float32, and given in float32 but for ``out_dtype=tl.float16`` or an ``acc`` in float16. Whether
-    a GPU may drop bits of float32 is a hint, and changes nothing here.
-    """
+    """The matrix product of tiles (M, K) and (K, N), added to ``acc``, in float32 unless float16 is asked for."""
     if input_precision not in _PRECISIONS:
         raise KernelError(f"input_precision of tl.dot is one of {_PRECISIONS[1:]}, got {input_precision!r}")
     if input_precision is not None and allow_tf32 is not None:
@@ -162,10 +158,7 @@ def debug_barrier() -> None:
 
 
 class Language:
-    """Names of a module of Triton's; others are refused with what to write instead.
-
-    The prefix is how a kernel writes them, with the point.
-    """
+    """Names of a module of Triton's, under their prefix; others are refused with what to write instead."""
 
     def __init__(self, prefix: str, known_names: Mapping[str, Any]) -> None:
         self.__dict__.update(known_names, _prefix=prefix)
@@ -213,8 +206,7 @@ _NAMES |= {name_of(dtype): ElementType(dtype) for dtype in DTYPES[1:]}
 _NAMES |= {"int1": ElementType(DTYPES[0]), "constexpr": constexpr, "PropagateNan": PropagateNan}
 _NAMES["math"] = Language("tl.math.", {name: _NAMES[name] for name in MATH if name != "sigmoid"})
 
-tl = Language("tl.", _NAMES)
-"""The language: what ``triton.language`` is to a kernel."""
+tl = Language("tl.", _NAMES)  # the language: what ``triton.language`` is to a kernel
 METHODS |= {
     name: getattr(tl, name)
     for name in (

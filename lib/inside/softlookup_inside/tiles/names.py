@@ -53,10 +53,7 @@ _NEAR = 0.8
 
 
 def refusal(name: str, here: Collection[str], prefix: str = "tl.") -> str:
-    """What is said of a name of ``tl`` that is not here.
-
-    ``here`` are the names that there are.
-    """
+    """What is said of a name of ``tl`` that is not among those that are here."""
     module = prefix.rstrip(".")
     if name in REASONS and prefix == "tl.":
         return f"{module} has no {name!r} here, where Triton has it: {REASONS[name]}"
@@ -69,10 +66,7 @@ def refusal(name: str, here: Collection[str], prefix: str = "tl.") -> str:
 
 
 def refusal_of_method(name: str, here: Collection[str]) -> str:
-    """What is said of a method or attribute that a tile does not have.
-
-    ``here`` are the methods that there are.
-    """
+    """What is said of a method or attribute of a tile that is not among those that are here."""
     if name in _METHOD_REASONS:
         return f"a tile has no {name!r} here, where Triton has it: {_METHOD_REASONS[name]}"
     near = difflib.get_close_matches(name, (*here, "dtype", "numel", "shape"), 1, _NEAR)

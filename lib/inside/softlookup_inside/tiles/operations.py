@@ -1,8 +1,6 @@
 """What each operation on tiles gives: the one definition, used to record a kernel and to run its record.
 
-Dtypes follow Triton: a number that stands in the kernel's text takes the dtype of what is beside it, float16 is
-computed in float32 where it is divided, whole numbers are divided as C does, and ``exp`` and its kind take float32
-alone. Source: ``triton.language``, version 3.9; ``tests/tiles`` compares every operation with it.
+Dtypes follow Triton 3.9 (``triton.language``); ``tests/tiles`` compares every operation with it.
 """
 
 import math
@@ -32,21 +30,13 @@ SMALLEST_DOT = {1: 32, 2: 16, 4: 8, 8: 4}
 
 @dataclass(frozen=True)
 class TileOperation:
-    """One operation on tiles.
+    """One operation on tiles."""
 
-    Attributes:
-        compute: Takes the operands, then the whole numbers of the record.
-        operands: How many operands it has; None for a dot product, which has two or three.
-        numbers: How many whole numbers stand beside them.
-        is_view: Whether the result is the operand's own numbers in another shape.
-        is_elementwise: Whether each number of the result needs those at the same index alone.
-    """
-
-    compute: Callable[..., np.ndarray]
-    operands: int | None
-    numbers: int = 0
-    is_view: bool = False
-    is_elementwise: bool = False
+    compute: Callable[..., np.ndarray]  # takes the operands, then the whole numbers of the record
+    operands: int | None  # how many it has; None for a dot product, which has two or three
+    numbers: int = 0  # how many whole numbers stand beside them
+    is_view: bool = False  # whether the result is the operand's own numbers in another shape
+    is_elementwise: bool = False  # whether each number of the result needs those at the same index alone
 
 
 def _check_whole(sign: str, *values: Value) -> None:
@@ -56,10 +46,7 @@ def _check_whole(sign: str, *values: Value) -> None:
 
 
 def _binary(ufunc: Callable[..., Any], sign: str = "", divides: bool = False) -> TileOperation:
-    """An operation on two tiles.
-
-    ``sign`` is what it is called in a kernel, if it takes whole numbers alone, or divides.
-    """
+    """An operation on two tiles; ``sign`` is what a kernel calls one that takes whole numbers alone, or divides."""
 
     def compute(a: Value, b: Value) -> np.ndarray:
         broadcast_shape(a, b)
@@ -408,10 +395,6 @@ NAMES = (*OPERATIONS, "constant", "load", "store", "barrier")
 
 
 def compute(name: str, operands: Sequence[Value], numbers: Sequence[int]) -> np.ndarray:
-    """Compute one operation.
-
-    ``name`` is as in OPERATIONS, ``numbers`` the whole numbers beside tiles, scalars and literals. The new tile is in a
-    dtype of DTYPES. KernelError if they do not fit together.
-    """
+    """Compute one of OPERATIONS; ``numbers`` stand beside its operands. KernelError if these do not fit together."""
     with np.errstate(all="ignore"):
         return OPERATIONS[name].compute(*operands, *numbers)

@@ -10,8 +10,7 @@ from softlookup_inside.tiles.language import Language, cdiv
 from softlookup_inside.tiles.tile import ChipTile, ElementType, operation
 from softlookup_inside.tiles.values import KernelError
 
-TILES = ("softlookup.tiles", "softlookup_inside.tiles")
-"""The package whose functions a kernel may call."""
+TILES = ("softlookup.tiles", "softlookup_inside.tiles")  # the package whose functions a kernel may call
 
 
 def outer(name: str, value: Any) -> Any:
@@ -44,10 +43,7 @@ def outer(name: str, value: Any) -> Any:
 
 
 def attribute(of: Any, name: str, text: str) -> Any:
-    """What a module or another thing from outside has under a name.
-
-    KernelError if it is a function that Triton's compiler cannot call.
-    """
+    """What a thing from outside has under a name; KernelError if Triton's compiler cannot call that function."""
     value = getattr(of, name)
     if not isinstance(of, types.ModuleType) or not callable(value) or _is_kernel(value):
         return value

@@ -11,11 +11,7 @@ from softlookup_inside.tiles.values import Value
 
 
 def wrapped(name: str, operands: Sequence[Value], numbers: Sequence[int], result: np.ndarray) -> np.ndarray | None:
-    """Where the result of an operation is another number than in exact arithmetic, since its dtype is too narrow.
-
-    ``numbers`` are the whole numbers beside the operands. Gives a boolean for each number of the result; None where all
-    are exact.
-    """
+    """Where the result of an operation is not the exact number, since its dtype is too narrow; None where all are."""
     exact = _EXACT.get(name)
     if exact is None or result.dtype.kind not in "iu":
         return None
@@ -31,11 +27,7 @@ def wrapped(name: str, operands: Sequence[Value], numbers: Sequence[int], result
 def carried(
     name: str, operands: Sequence[Value], numbers: Sequence[int], flags: Sequence[np.ndarray | None], shape: Any
 ) -> np.ndarray | None:
-    """Which numbers of a result come from numbers that have wrapped around.
-
-    ``numbers`` are the whole numbers beside the operands; ``flags`` say for each operand where it has wrapped around,
-    None for nowhere; ``shape`` is the result's.
-    """
+    """Which numbers of a result come from numbers that have wrapped around, by the operands' ``flags``."""
     if all(flag is None for flag in flags):
         return None
     known = OPERATIONS[name]

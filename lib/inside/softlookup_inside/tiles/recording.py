@@ -1,10 +1,7 @@
 """A kernel's record: what each program of a launch does with tiles, row after row, as two plain arrays.
 
-There is no control flow on data in this language, so that a kernel can be recorded before there are any numbers.
-
-A row holds nine whole numbers: the program, the operation (its position in NAMES), three operands (rows of the same
-program, -1 for none) and four numbers. A row that loads has the operands offset, mask and other, a row that stores
-offset, mask and value; their first number is the argument of the kernel.
+A row: the program, the operation (its position in NAMES), three operands (rows of the same program, or -1), and four
+numbers. Loads have the operands offset, mask and other, stores offset, mask and value, and the argument's number.
 """
 
 import contextlib
@@ -17,38 +14,26 @@ from softlookup_inside.tiles.halves import BFLOAT16, as_dtype
 from softlookup_inside.tiles.operations import NAMES, compute
 from softlookup_inside.tiles.values import DTYPES, KernelError, Value, broadcast_shape, dtype_of, is_float, name_of
 
-Entry = tuple[int, Value]
-"""A row of the current program, and zeros of its shape and dtype; of a constant its value."""
+Entry = tuple[int, Value]  # a row of the current program, and zeros of its shape and dtype; of a constant its value
 
-Record = tuple[np.ndarray, np.ndarray]
-"""The rows, and the constants that stand in the kernel."""
+Record = tuple[np.ndarray, np.ndarray]  # the rows, and the constants that stand in the kernel
 
-WIDTH = 9
-"""Columns of a row."""
+WIDTH = 9  # columns of a row
 
-MOST_ROWS = 10_000
-"""Rows that the programs of a launch may record together."""
+MOST_ROWS = 10_000  # rows that the programs of a launch may record together
 
 _LITERALS: tuple[type[bool] | type[int] | type[float], ...] = (bool, int, float)
 
 CONSTANT_TYPES = (*_LITERALS, *DTYPES)
 """What constants are, by the second number of their row: literals, or scalars that have a dtype."""
 
-MOST_CONSTANT = 2**53
-"""Whole numbers from here on are not exact in a record's constants."""
+MOST_CONSTANT = 2**53  # whole numbers from here on are not exact in a record's constants
 
 _POSITIONS = {name: position for position, name in enumerate(NAMES)}
 
 
 class Recorder:
-    """Takes down what the programs of one launch do.
-
-    The grid has up to three axes.
-
-    Attributes:
-        program: The index of the current program, along the axes of the grid.
-        number: The number of the current program among all.
-    """
+    """Takes down what the programs of one launch do; the grid has up to three axes."""
 
     def __init__(self, grid: tuple[int, ...]) -> None:
         self.grid, self.program = grid, (0,) * len(grid)
@@ -141,10 +126,7 @@ def _shape_of_access(name: str, offset: Entry, mask: Entry | None, other: Entry 
 
 
 def by_program(table: np.ndarray, constants: np.ndarray) -> Record:
-    """A record as it is where programs run one after the other.
-
-    The rows of the table may have programs in any order; the constants are in the order of their rows.
-    """
+    """A record, of programs in any order, as it is where they run one after the other."""
     table = table[np.argsort(table[:, 0], kind="stable")]
     is_constant = table[:, 1] == _POSITIONS["constant"]
     constants = constants[table[is_constant, 5]]

@@ -13,10 +13,7 @@ _MOST_AXES = 3
 
 
 def sizes(shape: Any) -> tuple[int, ...]:
-    """A shape as a record holds it: three sizes, 0 for an axis that is not there.
-
-    KernelError if it is no shape of a tile.
-    """
+    """A shape as a record holds it: three sizes, 0 for no axis; KernelError if it is no shape of a tile."""
     lengths = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if not all(map(is_whole, lengths)):
         raise KernelError(f"a shape is made of {CONSTEXPR}; got {shape!r}")

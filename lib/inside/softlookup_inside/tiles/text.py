@@ -1,10 +1,7 @@
 """A kernel's text as Triton's compiler reads it: what that refuses is refused, too, where the kernel gets to it.
 
-Triton builds a kernel from its text. Each loop and each `if` on a number of the launch becomes one, so that a name has
-one type there, and what Python knows beside it is unknown. Here the kernel runs as Python, in a second version whose
-loops, branches, assignments and names from outside are watched (see ``checks.py``). The numbers stay the same.
-
-Source: ``triton/compiler/code_generator.py``, version 3.9.
+Each loop, and each `if` on a number of the launch, is built, so that a name has one type there. Here the kernel runs as
+Python, in a second version that ``checks.py`` watches. Source: ``triton/compiler/code_generator.py``, version 3.9.
 """
 
 import ast
@@ -27,10 +24,7 @@ _CHECKS = "checks of the text"
 
 
 def watched(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel's second version, which refuses what Triton's compiler refuses.
-
-    Where the kernel's text is not to be had, it is given back as it is.
-    """
+    """A kernel's second version, which refuses what Triton's compiler refuses; without its text, the kernel itself."""
     return (_second_version(function) if isinstance(function, types.FunctionType) else None) or function
 
 
@@ -119,11 +113,7 @@ def _outline(code: types.CodeType) -> tuple[Any, ...]:
 
 
 class _Watching(ast.NodeTransformer):
-    """Puts the calls of checks into a kernel's text.
-
-    The code says which names are the kernel's; ``direct`` names, those of ``tl``, need no check; ``checks`` also gets
-    the sentences.
-    """
+    """Puts the calls of checks into a kernel's text; ``direct`` names, those of ``tl``, need none."""
 
     def __init__(self, code: types.CodeType, direct: set[str], checks: Checks) -> None:
         self.local = {*code.co_varnames, *code.co_cellvars}

@@ -78,12 +78,7 @@ _INT32, _INT64 = ElementType(np.dtype(np.int32)), ElementType(np.dtype(np.int64)
 
 
 class ChipTile:
-    """A tile on chip, or a scalar.
-
-    Attributes:
-        row: Its row in the record of its program.
-        value: Zeros of its shape and dtype.
-    """
+    """A tile on chip, or a scalar: its row in its program's record, and zeros of its shape and dtype."""
 
     def __init__(self, row: int, value: np.ndarray) -> None:
         self.row, self.value = row, value
@@ -212,16 +207,11 @@ _NO_NUMBER = (
 )
 _NO_VALUE = "a tile's numbers are not known while the kernel is built, and {}: {}"
 
-METHODS: dict[str, Callable[..., Any]] = {}
-"""Functions of ``tl`` that are methods of a tile; ``language.py`` fills it."""
+METHODS: dict[str, Callable[..., Any]] = {}  # functions of ``tl`` that are methods of a tile; ``language.py`` fills it
 
 
 class KnownScalar(ChipTile):
-    """A scalar whose number is known while the kernel is recorded: a plain argument, or the index of a program.
-
-    Attributes:
-        value: The number, as an array without axes.
-    """
+    """A scalar whose number is known, an array without axes: a plain argument, or the index of a program."""
 
     def __init__(self, value: np.ndarray) -> None:
         self.value = value

@@ -13,8 +13,7 @@ from softlookup_inside.tiles.text import watched
 from softlookup_inside.tiles.tile import ElementType, KnownScalar, Pointer
 from softlookup_inside.tiles.values import DTYPES, KernelError, literal_dtype, name_of
 
-MOST_PROGRAMS = 4096
-"""Programs that a launch may have."""
+MOST_PROGRAMS = 4096  # programs that a launch may have
 
 
 def checked_grid(grid: Any) -> tuple[int, ...]:
@@ -27,11 +26,9 @@ def checked_grid(grid: Any) -> tuple[int, ...]:
 
 
 def record(kernel: Callable[..., Any], grid: Any, args: Sequence[Any], in_any_order: bool = False) -> Record:
-    """Record what all programs of a launch do.
+    """Record a launch: rows, int64 (rows, 9), and constants, float64; of arrays shape and dtype count alone.
 
-    Of the arrays among ``args`` shape and dtype count alone. ``in_any_order``: programs run in an order that is drawn,
-    as they may on a device, and are recorded in theirs all the same. Gives the rows, int64 (rows, 9), and the
-    constants, float64. KernelError if the kernel does what the language does not know.
+    ``in_any_order``: programs run in an order that is drawn, and are recorded in theirs. KernelError if one is refused.
     """
     function = watched(getattr(kernel, "__wrapped__", kernel))
     grid = checked_grid(grid)

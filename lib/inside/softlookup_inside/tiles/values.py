@@ -11,8 +11,7 @@ import numpy as np
 
 from softlookup_inside.tiles.halves import BFLOAT16, as_dtype
 
-MOST_NUMBERS = 2**17
-"""Numbers that a tile may hold."""
+MOST_NUMBERS = 2**17  # numbers that a tile may hold
 
 DTYPES = tuple(
     np.dtype(name)
@@ -51,8 +50,7 @@ class KernelError(Exception):
 Literal = bool | int | float
 """A number that stands in the kernel's text or is a ``tl.constexpr``: it has no dtype until it meets a tile."""
 
-Value = np.ndarray | Literal
-"""What an operation takes: a tile, a scalar (an array without axes) or a literal."""
+Value = np.ndarray | Literal  # what an operation takes: a tile, a scalar (an array without axes) or a literal
 
 
 def literal_dtype(value: Literal) -> np.dtype:
@@ -96,10 +94,7 @@ def tensor(value: Value, dtype: np.dtype | None = None) -> np.ndarray:
 
 
 def common_dtype(a: Value, b: Value, sign: str = "") -> np.dtype:
-    """The dtype in which two operands are computed, by Triton's rules.
-
-    ``sign`` is "/", "//" or "%" if they are divided: KernelError if these are whole numbers with and without a sign.
-    """
+    """The dtype in which two operands are computed by Triton's rules; ``sign`` says that they are divided, and how."""
     x, y = dtype_of(a), dtype_of(b)
     if isinstance(a, np.ndarray) != isinstance(b, np.ndarray):
         literal, tile = (y, x) if isinstance(a, np.ndarray) else (x, y)
