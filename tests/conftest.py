@@ -38,7 +38,7 @@ hypothesis.settings.load_profile("softlookup")
 
 torch.set_num_threads(1)
 
-FIRST = ("hostile_class", "grading_faults", "plain_tests", "slides", "personal", "grading_sandboxed")
+FIRST = ("hostile_class", "grading_faults", "plain_tests", "slides", "personal", "grading_road")
 """Files with a test of more than ten seconds: where one of them comes last, all other processes wait for it."""
 
 CHROMIUM = Path(next(filter(None, map(shutil.which, NAMES)), "/usr/bin/chromium"))
@@ -67,6 +67,13 @@ def pytest_runtestloop() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs a CUDA device where there is none, with a sentence."""
+    if item.get_closest_marker("gpu") and not torch.cuda.is_available():
+        pytest.skip("no CUDA device here")
+
+
 @pytest.fixture(autouse=True)
 def _seeds() -> None:
     random.seed(0)
@@ -87,9 +94,7 @@ def _no_answer_checked_before() -> None:
 
 @pytest.fixture(scope="session", params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def device(request: pytest.FixtureRequest) -> torch.device:
-    """Give each device once; without a CUDA device its tests are skipped, with a sentence."""
-    if request.param == "cuda" and not torch.cuda.is_available():
-        pytest.skip("no CUDA device here")
+    """Give each device once."""
     return torch.device(request.param)
 
 
@@ -129,25 +134,3 @@ def unchecked() -> Iterator[None]:
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", before)
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print of how many tasks this run judged all known mistakes or right answers, and in how many as they deserve."""
-    counts = {}
-    for what, test in (
-        ("tasks with all known mistakes", "test_each_known_mistake_"),
-        ("tasks with all right answers", "test_three_right_"),
-    ):
-        right, wrong = (
-            sum(
-                f"::{test}" in report.nodeid
-                for report in terminalreporter.stats.get(outcome, ())
-                if report.when == "call"
-            )
-            for outcome in ("passed", "failed")
-        )
-        if right + wrong:
-            counts[what] = f"{right} of {right + wrong}"
-    if counts:
-        terminalreporter.write_sep("-", "checks")
-        terminalreporter.write_line(", ".join(f"{what}: {count}" for what, count in counts.items()))

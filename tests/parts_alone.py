@@ -211,9 +211,3 @@ class Alone:
 def count(closure: Closure) -> int:
     """The number of packages, those for GPUs left out."""
     return sum(not name.startswith(FOR_GPUS) for name in closure)
-
-
-def megabytes(closure: Closure) -> float:
-    """The size of the installed files in MB, as packages list them: nothing compiled later, nothing for GPUs."""
-    counted = [dist for name, dist in closure.items() if not name.startswith(FOR_GPUS)]
-    return sum(file.size or 0 for dist in counted for file in dist.files or ()) / 1e6

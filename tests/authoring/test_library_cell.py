@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import softlookup
 from softlookup_judge.authoring import assignments, find_root, make_release, read_solution
 from softlookup_judge.authoring.library_cell import NEEDS, BadSetting, addresses, library_cell
 
@@ -37,8 +38,6 @@ def test_library_cell_is_the_first_code_of_every_committed_notebook():
 
 
 def test_library_cell_leaves_check_and_the_version_where_the_library_is():
-    import softlookup
-
     names = {}
     exec(library_cell(4).source, names)
     assert names.pop("check") is softlookup.check
@@ -90,8 +89,6 @@ def test_library_cell_with_an_address_fetches_nothing_where_the_library_is():
     [("", "run `git pull` and `make setup`"), (ADDRESS, f"run `%pip install --upgrade --no-deps {ADDRESS}`")],
 )
 def test_library_cell_says_how_an_older_library_becomes_newer_and_goes_on(install, advice, monkeypatch, capsys):
-    import softlookup
-
     source = library_cell(4, install=install).source
     for version, older in [("0.1.9", True), ("0.0.2rc1", True), (softlookup.__version__, False), ("1.0.dev3", False)]:
         monkeypatch.setattr(softlookup, "__version__", version)
@@ -108,8 +105,6 @@ def test_library_cell_says_how_an_older_library_becomes_newer_and_goes_on(instal
 
 
 def test_notebooks_need_no_library_newer_than_this_one():
-    import softlookup
-
     assert tuple(map(int, softlookup.__version__.split(".")[:2])) >= NEEDS
 
 

@@ -32,7 +32,6 @@ class Page(HTMLParser):
     links: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
     images: list[dict[str, str]] = field(default_factory=list)
-    language: str = ""
     in_article: bool = False
     is_slanted: bool = False
     """Whether its article has letters that browsers show slanted."""
@@ -48,8 +47,6 @@ class Page(HTMLParser):
             self.is_slanted |= not attributes.get("class", "").startswith("fa")  # an icon
         if "id" in attributes:
             self.ids.append(attributes["id"])
-        if tag == "html":
-            self.language = attributes.get("lang", "")
         if tag == "a" and "href" in attributes:
             self.links.append(attributes["href"])
         if tag == "img":

@@ -21,18 +21,7 @@ _AT_END = ", at the end"
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that a page tells its reader to do.
-
-    Attributes:
-        place: Page and line.
-        command: What to type; empty for a file.
-        shown: What the page shows of what is printed.
-        stays: The command goes on until it is interrupted.
-        file: The file to write.
-        text: What to write.
-        append: It goes to the file's end.
-        elsewhere: It is left out here.
-    """
+    """One thing that a page tells its reader to do."""
 
     place: str
     command: str = ""
@@ -45,12 +34,7 @@ class Step:
 
 
 def steps(name: str, page: str) -> Iterator[Step]:
-    """Take a page apart.
-
-    Args:
-        name: The page's name, for messages.
-        page: Its text.
-    """
+    """Take a page apart."""
     for block in _BLOCK.finditer(page):
         language, about, body = block.groups()
         options = dict(re.findall(r"^:(\w+): *(.*)$", about, re.MULTILINE))
@@ -85,17 +69,7 @@ def missing(shown: str, printed: str) -> str:
 
 @dataclass
 class Reader:
-    """Somebody who does what pages say.
-
-    Attributes:
-        root: The reader's checkout, where it begins.
-        environment: The reader's environment variables.
-        before: What happens in the world before a command that begins so.
-        after: What happens after it.
-        here: Names of places on the page, and where they are here.
-        folder: Where the reader is.
-        done: Every command that was run.
-    """
+    """Somebody who does what pages say, in a world where something happens before or after commands that begin so."""
 
     root: Path
     environment: dict[str, str]
@@ -108,11 +82,7 @@ class Reader:
         self.folder = self.root
 
     def follow(self, name: str, page: str) -> None:
-        """Do everything that a page says.
-
-        Raises:
-            AssertionError: If a command fails, or prints something else than is shown.
-        """
+        """Do everything that a page says."""
         for named, place in self.here.items():
             page = page.replace(named, place)
         for step in steps(name, page):

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from built_book import ROOT
@@ -35,6 +36,22 @@ ONE = "import json\nfrom tinylib.one import number\n[number, json.load(open('mea
 TWO = "from tinylib.two import number\nnumber"
 
 
+SOMELIB = {
+    "lib/somelib/__init__.py": "",
+    "lib/somelib/one.py": "number = 1\n",
+    "lib/somelib/two.py": "number = 2\n",
+}
+"""A library of two modules."""
+
+
+def write_files(root: Path, files: Mapping[str, str]) -> None:
+    """Write files into a folder, and the folders in which they are."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
 class SmallBook:
     """The files of the book, its builds, and what each page shows."""
 
@@ -53,9 +70,7 @@ class SmallBook:
 
     def write(self, name: str, text: str) -> None:
         """Write a file."""
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_files(self.root, {name: text})
 
     def page(self, name: str, code: str, title: str = "A page") -> None:
         """Write a page with one cell."""

@@ -1,41 +1,20 @@
-"""The built book as files: links, anchors, what pages load, and how much."""
+"""The built book as files: links, anchors, what pages load, and how much; `softlookup bench book` asks a browser."""
 
+import gzip
 import re
 from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
 
 import pytest
-import yaml
-from built_book import HTML, ROOT, need_book, page_at, pages
+from built_book import HTML, ROOT, page_at, pages
 
-from softlookup.notation import LEGEND
+from benchmarks.site.weights import LIMIT_BYTES, without_widgets
 
 pytestmark = pytest.mark.book
-
-FIRST_VIEW_BYTES = 2_600_000
-"""Most that a page's own scripts and styles may weigh, MathJax (1.2 MB) among them; icons alone once had 1.5 MB."""
 
 
 CODE_COLUMNS = 80
 """Most characters of a line of code that a page shows without scrolling, beside both of its bars."""
-
-
-def test_every_page_of_the_contents_is_built():
-    need_book()
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-
-    def files(node):
-        if isinstance(node, dict):
-            yield from ([node["file"]] if "file" in node else [])
-            for value in node.values():
-                yield from files(value)
-        elif isinstance(node, list):
-            for value in node:
-                yield from files(value)
-
-    named = [contents["root"], *files(contents)]
-    assert len(named) > 4
-    assert [name for name in named if not (HTML / f"{name}.html").exists()] == []
 
 
 def test_links_and_anchors_inside_the_book_lead_somewhere():
@@ -92,13 +71,6 @@ def test_no_id_stands_twice_on_a_page():
     assert twice == {}
 
 
-def test_every_page_names_its_language_and_every_picture_has_an_alternative():
-    for path in pages():
-        page = page_at(path)
-        assert page.language == "en", path
-        assert [image for image in page.images if "alt" not in image] == [], path
-
-
 class Figures(HTMLParser):
     """The figures of a page: the alternatives of their pictures, and their captions."""
 
@@ -144,36 +116,6 @@ def test_every_figure_has_an_alternative_that_says_what_it_shows():
     assert count > 50
 
 
-def test_first_view_of_a_page_is_light():
-    for path in pages():
-        local = {urlsplit(load).path for load in page_at(path).loads if not load.startswith("data:")}
-        weight = sum((path.parent / load).stat().st_size for load in local)
-        assert weight <= FIRST_VIEW_BYTES, f"{path.relative_to(HTML)} loads {weight:,} bytes"
-
-
-def test_notation_page_shows_every_letter_of_the_legend():
-    need_book()
-    text = (HTML / "book" / "notation.html").read_text(encoding="utf-8").replace("’", "'")
-    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", text, re.S)
-    shown = [[re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row, re.S)] for row in rows]
-    for axis in LEGEND:
-        assert [axis.letter, axis.meaning, axis.elsewhere] in shown
-
-
-def test_every_cited_work_stands_in_the_bibliography():
-    need_book()
-    text = (HTML / "book" / "bibliography.html").read_text(encoding="utf-8")
-    cited = {
-        key
-        for page in (ROOT / "book").glob("*.md")
-        for keys in re.findall(r"\{cite(?::\w+)?\}`([^`]+)`", page.read_text(encoding="utf-8"))
-        for key in re.split(r",\s*", keys)
-    }
-    entries = re.findall(r"@\w+\{(\w+),", (ROOT / "book" / "references.bib").read_text(encoding="utf-8"))
-    assert cited and cited <= set(entries)
-    assert text.count('class="citation"') == len(cited)
-
-
 def test_sources_of_the_pages_hold_no_outputs_and_no_outside_pictures():
     for page in (ROOT / "book").glob("*.md"):
         text = page.read_text(encoding="utf-8")
@@ -190,3 +132,78 @@ def test_code_of_every_page_fits_its_column():
             if "remove-" not in tags:
                 cut += [f"{page.name}: {line}" for line in code.splitlines() if len(line) > CODE_COLUMNS]
     assert cut == []
+
+
+FONTS_BYTES = 175_000
+"""Kept free for what no page names: the book's other fonts (67 kB, never all) and those of formulas (123 kB)."""
+
+HEAVY = {"tex-chtml.js", "widgets.js", "search.js", "sections.js", "searchtools.js", "searchindex.js"}
+
+
+def weight(data):
+    return len(gzip.compress(data, 6, mtime=0))
+
+
+def own_loads(page):
+    lazy = {image["src"] for image in page.images if image.get("loading") == "lazy"}
+    return {urlsplit(load).path for load in page.loads if not load.startswith("data:") and load not in lazy}
+
+
+def scripts(page):
+    return {load.rpartition("/")[2] for load in own_loads(page)} & HEAVY
+
+
+@pytest.mark.slow
+def test_first_view_of_every_page_is_under_a_megabyte_gzipped_before_widgets():
+    known, weights = {}, {}
+    for path in pages():
+        named = {(path.parent / unquote(load)).resolve() for load in own_loads(page_at(path))}
+        for file in named:
+            known.setdefault(file, weight(file.read_bytes()))
+        page_bytes = weight(without_widgets(path.read_bytes()))
+        weights[path.relative_to(HTML).as_posix()] = page_bytes + sum(
+            known[file] for file in named if file.name != "widgets.js"
+        )
+    assert len(weights) > 20 and max(weights.values()) > FONTS_BYTES
+    assert {name: bytes_ for name, bytes_ in weights.items() if bytes_ > LIMIT_BYTES - FONTS_BYTES} == {}
+
+
+def test_heavy_scripts_load_on_the_pages_that_need_them_and_on_no_other():
+    expected, loaded = {}, {}
+    for path in pages():
+        text, name = path.read_text(encoding="utf-8"), path.relative_to(HTML).as_posix()
+        expected[name] = set()
+        if re.search(r'class="[^"]*\bmath\b', text):
+            expected[name] |= {"tex-chtml.js"}
+        if "widget-view+json" in text:
+            expected[name] |= {"widgets.js"}
+        if name == "search.html":
+            expected[name] |= {"search.js"}
+        loaded[name] = scripts(page_at(path))
+    assert loaded == expected
+    assert {frozenset(names) for names in loaded.values()} >= {frozenset(), frozenset({"tex-chtml.js", "widgets.js"})}
+
+
+def test_slanted_letters_come_with_the_pages_that_have_some_and_with_no_other():
+    loaded = {path: any("/slanted.js" in load for load in own_loads(page_at(path))) for path in pages()}
+    assert loaded == {path: page_at(path).is_slanted for path in pages()}
+    assert {*loaded.values()} == {True, False}
+
+
+def test_first_page_needs_no_slanted_letters():
+    assert not any("/slanted.js" in load for load in own_loads(page_at(HTML / "book" / "index.html")))
+
+
+def test_pictures_have_width_and_height_so_that_a_page_keeps_still():
+    sized = 0
+    for path in pages():
+        for image in page_at(path).images:
+            assert {"width", "height"} <= {*image}, f"{path.name}: {image.get('alt', '')[:80] or image.get('src')[:80]}"
+            sized += 1
+    assert sized > 50
+
+
+def test_scripts_and_styles_of_the_book_come_without_their_comments():
+    sources = {path.name for path in (HTML.parents[1] / "book" / "_static").iterdir() if path.suffix in {".css", ".js"}}
+    for file in [HTML / "_static/vendor/widgets.js", *(HTML / "_static" / name for name in sources)]:
+        assert not re.search(r"(?m)^ *(//|/\*[^*]*\*/$)", file.read_text(encoding="utf-8")), file.name

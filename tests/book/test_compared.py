@@ -24,11 +24,8 @@ def test_every_mark_names_a_file_of_its_own_course():
         re.compile(topic["words"])
 
 
-def test_commits_are_whole():
+def test_commits_are_whole_and_chapters_are_pages_of_the_book():
     assert all(re.fullmatch(r"[0-9a-f]{40}", repository["commit"]) for repository in REPOSITORIES.values())
-
-
-def test_chapters_are_pages_of_the_book():
     named = {topic["chapter"] for topic in RECORD["topics"]} - {"", "all"}
     assert named and all((ROOT / "book" / f"{name}.md").is_file() for name in named)
 

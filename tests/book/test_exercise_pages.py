@@ -1,9 +1,7 @@
 """A page for each notebook: made from it alone, complete, linked both ways, and light."""
 
-import gzip
 import json
 import re
-from functools import cache
 
 import exercise_notebooks as notebooks
 import exercise_pages as pages
@@ -16,13 +14,6 @@ from softlookup_judge import tasks
 EVERY = list(notebooks.exercises(ROOT).values())
 each = pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
 built = pytest.mark.book
-LIGHT_BYTES = 1_000_000
-"""Most that a page with all its own scripts and styles may weigh, packed as a web server packs it."""
-
-
-@cache
-def packed_bytes(file):
-    return len(gzip.compress(file.read_bytes(), 6))
 
 
 @pytest.fixture(scope="module")
@@ -78,21 +69,6 @@ def test_label_below_a_heading_is_shown_as_that_heading():
     assert exercise.rows[0].under == "What?"
     assert notebooks.untitled(page, "page-top") == notebooks.untitled(page, "elsewhere") == ""
     assert "{ref}`What? <page-one>`" in notebooks.page_text(exercise, notebook("# 9 · X\n\n" + TABLE + ROW, TASK))
-
-
-@each
-def test_no_link_of_a_page_leads_out_of_the_book_into_the_checkout(exercise):
-    text = notebooks.page_text(exercise, (ROOT / exercise.path).read_text(encoding="utf-8"))
-    assert "_build" not in text and "](../" not in text
-    assert exercise.rows and all(f"({row.anchor})=" in text for row in exercise.rows)
-
-
-def test_contents_put_each_page_below_its_chapter():
-    contents = {
-        "root": "a",
-        "parts": [{"chapters": [{"file": "b", "sections": [{"file": "c", "sections": [{"file": "d"}]}]}]}],
-    }
-    assert pages.chapters(contents) == {"c": "b", "d": "c"}
 
 
 @built
@@ -158,18 +134,6 @@ def test_search_knows_every_task_by_its_title(exercise):
     titles = {title.replace("’", "'") for page, _, _, title, *_ in index["sections"] if page == number}
     for row in exercise.rows:
         assert "." not in row.id or f"Task {row.id} · {row.title}" in titles
-
-
-@built
-@each
-def test_page_is_light(exercise):
-    need_book()
-    path = HTML / f"{exercise.docname}.html"
-    files = {
-        path,
-        *((path.parent / load.partition("?")[0]).resolve() for load in page_at(path).loads if "data:" not in load),
-    }
-    assert sum(map(packed_bytes, files)) < LIGHT_BYTES
 
 
 @built

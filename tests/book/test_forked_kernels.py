@@ -16,6 +16,7 @@ import pytest
 from built_book import ROOT
 from forked_kernels import SERVER, forking
 from jupyter_client.manager import AsyncKernelManager
+from small_book import SOMELIB, write_files
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux alone")
 
@@ -39,16 +40,7 @@ print("out"); print("err", file=sys.stderr); os.write(1, b"raw"); None
 def checkout(tmp_path_factory):
     """A checkout with a library of two modules."""
     root = tmp_path_factory.mktemp("checkout")
-    for name, text in {
-        "lib/somelib/__init__.py": "",
-        "lib/somelib/one.py": "number = 1\n",
-        "lib/somelib/two.py": "number = 2\n",
-        "book/measured.json": "1",
-        "book/folder/a.txt": "a",
-    }.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    write_files(root, {**SOMELIB, "book/measured.json": "1", "book/folder/a.txt": "a"})
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(root / "lib")
         patch.setenv("PYTHONPATH", str(root / "lib"))
@@ -86,6 +78,7 @@ def run(checkout, kernels, cells=CELLS):
     return outputs, seen
 
 
+@pytest.mark.slow
 def test_forked_kernel_gives_what_a_fresh_one_gives_and_its_record_is_as_full(checkout, kernels):
     outputs, seen = run(checkout, AsyncKernelManager)
     forked, forked_seen = run(checkout, kernels)
@@ -99,6 +92,7 @@ def test_forked_kernel_gives_what_a_fresh_one_gives_and_its_record_is_as_full(ch
     assert fresh["imports"].items() <= needs["imports"].items()
 
 
+@pytest.mark.slow
 def test_page_is_stale_when_a_file_comes_that_would_stand_before_what_was_imported_beforehand(checkout, kernels):
     _, seen = run(checkout, kernels, "1")
     needs = page_needs.Project(checkout, "somelib").needs(seen)

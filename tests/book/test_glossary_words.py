@@ -1,7 +1,7 @@
 """Chapters' words lead to the glossary at their first use, in running text alone, and bring what it says of them."""
 
+import json
 import re
-from types import SimpleNamespace
 
 import glossary_words
 import pytest
@@ -89,16 +89,6 @@ def test_ordinary_words_are_entries_of_the_glossary():
     assert glossary_words.ORDINARY < set(entries) and len(entries) > 100
 
 
-def test_a_page_without_terms_brings_nothing():
-    context = {"body": "<p>.</p>"}
-    app = SimpleNamespace(
-        env=SimpleNamespace(found_docs={"book/glossary"}),
-        builder=SimpleNamespace(get_relative_uri=lambda *_: "glossary.html"),
-    )
-    glossary_words.bring_definitions(app, "book/x", "page.html", context, new_document("page"))
-    assert context["body"] == "<p>.</p>"
-
-
 @pytest.mark.book
 def test_every_linked_word_has_its_definition_in_the_page_and_pages_stay_quiet():
     need_book()
@@ -130,3 +120,14 @@ def test_words_that_share_an_entry_mean_the_same():
             ("rotary positions", "RoPE"),
         )
     }
+
+
+def test_terms_are_a_hundred_questions_with_an_answer_from_the_glossary():
+    lines = (ROOT / "examples" / "terms.jsonl").read_text(encoding="utf-8").splitlines()
+    conversations = [json.loads(line)["messages"] for line in lines]
+    assert [[message["role"] for message in messages] for messages in conversations] == [["user", "assistant"]] * 100
+    assert len({messages[0]["content"] for messages in conversations}) == 100
+    glossary = (ROOT / "book" / "glossary.md").read_text(encoding="utf-8")
+    for question, answer in conversations:
+        assert f"\n{question['content'].split('“')[1].split('”')[0]}\n" in glossary
+        assert answer["content"].endswith(".")

@@ -12,7 +12,7 @@ import click
 import nbformat
 import pytest
 from built_book import ROOT
-from guide_reader import Reader, missing, own_environment, steps
+from guide_reader import Reader, own_environment, steps
 
 from softlookup_course.samples.handins import answers, filled
 from softlookup_grader import Course
@@ -209,19 +209,6 @@ def test_guide_has_every_command_of_an_instructor():
         for name in main.list_commands(click.Context(main))
         if name not in others and f"$ softlookup {name}" not in guide
     ] == []
-
-
-def test_reader_sees_what_is_missing():
-    assert missing("wrote …: grades of 3\n…\nnote", "wrote a.csv: grades of  3\nx\nnote b") == ""
-    assert missing("one\ntwo", "one\nother\ntwo") == "one two"
-    assert missing("b … a", "a b") == "a"
-
-
-def test_reader_takes_a_page_apart():
-    page = "x\n```console\n$ a b\nout\n$ c\n```\n```{code-block} python\n:caption: f.py, at the end\nx = 1\n```\n"
-    a, c, file = steps("page", page)
-    assert (a.command, a.shown, c.command, c.shown) == ("a b", "out\n", "c", "")
-    assert (file.file, file.append, file.text, a.place) == ("f.py", True, "x = 1\n", "page, line 2")
 
 
 def test_reader_complains_of_a_failed_command_and_of_other_output(tmp_path: Path):

@@ -8,9 +8,7 @@ from types import ModuleType
 
 import public_names
 import pytest
-import section_links
 from built_book import HTML, ROOT, need_book, page_at
-from docutils import nodes
 
 NAMES = [
     name for package in public_names.PACKAGES for names in public_names.documented(package).values() for name in names
@@ -64,11 +62,6 @@ def test_names_of_sections_are_there_once_and_their_labels_too():
         assert len(set(names)) == len(names), place
         for name in names:
             assert public_names.find(name) is not None and (place, name) not in in_rows, f"{place}: {name}"
-
-
-def test_no_docstring_says_where_the_book_explains_it():
-    sources = [path for folder in ("lib", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
-    assert [path.name for path in sources if re.search(r"\bBook: ", path.read_text(encoding="utf-8"))] == []
 
 
 def undocumented(call, doc):
@@ -166,18 +159,3 @@ def test_every_section_links_to_the_names_that_it_explains():
             pages[page] = Lines((HTML / "book" / page).read_text(encoding="utf-8")).links
         expected = [f"reference/{page_of(name)}.html#{name}" for name in names]
         assert pages[page].get(label) == expected, place
-
-
-def test_line_of_links_stands_before_the_sections_inside_and_their_labels():
-    inner = nodes.section(ids=["inner"])
-    outer = nodes.section(
-        "", nodes.title("", "Outer"), nodes.paragraph("", "text"), nodes.target(), inner, ids=["outer"]
-    )
-    document = nodes.section("", outer)
-    section = section_links.section_of(document, "outer")
-    section_links.append_line(section, "one-kind", "See:", [nodes.literal("", "a"), nodes.literal("", "b")])
-    section_links.append_line(section, "other-kind", "And:", [nodes.literal("", "c")])
-    assert [type(node).__name__ for node in section] == ["title", "paragraph", "paragraph", "target", "section"]
-    assert section[2].astext() == "See: a, b · And: c"
-    assert section[2]["classes"] == ["section-line", "one-kind"] and section[2][-1]["classes"] == ["other-kind"]
-    assert section_links.section_of(document, "nobody") is None

@@ -1,4 +1,4 @@
-"""What chapter 1 says in words holds: of the committed run, of gradients, of crossings, of a slide's sentence."""
+"""What chapters 1 and 6 say in words holds: of committed runs, of gradients, of the lecture's list of parts."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import pytest
 import torch
 from built_book import ROOT
 
-from softlookup import reference
+from softlookup import model
 from softlookup.model import MultiHeadAttention
 
 PAGE = (ROOT / "book" / "01_motivation.md").read_text(encoding="utf-8")
@@ -27,61 +27,26 @@ def test_on_one_core_attention_is_quicker_for_short_texts_and_recurrence_for_lon
     assert growth["attention"] > growth["RNN"]
 
 
-@pytest.mark.parametrize(("gates", "width"), [(3, 512), (4, 512), (4, 30), (6, 7)])
-def test_operations_are_equal_where_the_page_says(gates, width):
-    tokens = (gates - 2) * width
-    assert reference.recurrent_flops(tokens, width, gates) == reference.attention_flops(tokens, width)
-    assert reference.recurrent_flops(tokens - 1, width, gates) > reference.attention_flops(tokens - 1, width)
-    assert reference.recurrent_flops(width, width) == reference.attention_flops(width, width, projections=False)
-
-
-def test_attention_never_has_fewer_operations_than_a_plain_recurrent_layer():
-    for tokens in (1, 10, 1000):
-        for width in (1, 64, 4096):
-            assert reference.attention_flops(tokens, width) > 2 * reference.recurrent_flops(tokens, width)
-
-
-def reach(layer, tokens=41, width=32, batch=32):
-    x = torch.randn(batch, tokens, width, dtype=torch.float64, requires_grad=True)
+def gradients(layer, tokens, width=32):
+    """The size of the gradient at each position before the last, the nearest first."""
+    x = torch.randn(32, tokens, width, dtype=torch.float64, requires_grad=True)
     y = layer.double()(x)
     y = y[0] if isinstance(y, tuple) else y
-    (y[:, -1] * torch.randn(batch, width)).sum().backward()
-    sizes = x.grad.norm(dim=-1).median(dim=0).values.flip(0)[1:]
+    (y[:, -1] * torch.randn(32, width)).sum().backward()
+    return x.grad.norm(dim=-1).median(dim=0).values.flip(0)[1:]
+
+
+def reach(layer):
+    sizes = gradients(layer, 41)
     return (sizes[-5:].mean() / sizes[:5].mean()).item()
-
-
-def test_jacobian_of_a_recurrent_layer_is_the_product_with_the_last_step_in_front():
-    """J_T ... J_(t+1), each diag(1 - h^2) W_h^T, as the page has it; the other order gives another matrix."""
-    torch.manual_seed(0)
-    w, first = torch.randn(3, 3, dtype=torch.float64), torch.randn(3, dtype=torch.float64)
-
-    def last(state):
-        for _ in range(4):
-            state = torch.tanh(state @ w)
-        return state
-
-    states, state = [], first
-    for _ in range(4):
-        state = torch.tanh(state @ w)
-        states.append(torch.diag(1 - state**2) @ w.T)
-    j_1, j_2, j_3, j_4 = states
-    whole = torch.autograd.functional.jacobian(last, first)
-    assert torch.allclose(whole, j_4 @ j_3 @ j_2 @ j_1) and not torch.allclose(whole, j_1 @ j_2 @ j_3 @ j_4)
-    assert "J_T\\, J_{T-1} \\cdots J_{t+1}" in MORE
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_attention_begins_with_a_smaller_gradient_than_a_recurrent_layer_and_keeps_it(seed):
     torch.manual_seed(seed)
-    width = 32
-    near = []
-    for layer in (torch.nn.RNN(width, width, batch_first=True), MultiHeadAttention(width, 4)):
-        x = torch.randn(32, 61, width, dtype=torch.float64, requires_grad=True)
-        y = layer.double()(x)
-        y = y[0] if isinstance(y, tuple) else y
-        (y[:, -1] * torch.randn(32, width)).sum().backward()
-        near.append(x.grad.norm(dim=-1).median(dim=0).values.flip(0)[1:])
-    recurrent, attention = near
+    recurrent, attention = (
+        gradients(layer, 61) for layer in (torch.nn.RNN(32, 32, batch_first=True), MultiHeadAttention(32, 4))
+    )
     assert 0.05 < attention[0] / recurrent[0] < 0.2 and (attention[9:] > recurrent[9:]).all()
 
 
@@ -107,17 +72,6 @@ def test_pairs_come_from_the_opening_sentence_and_the_label_is_the_very_next_wor
     assert quiz[len("the cat sat".split())] == "on"
 
 
-def test_a_step_raises_the_label_alone_and_lowers_the_likeliest_other_most():
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        logits = rng.normal(size=6)
-        p = reference.softmax(logits)
-        step = -0.5 * (p - np.eye(6)[2])
-        assert step[2] > 0 and (np.delete(step, 2) < 0).all() and abs(step.sum()) < 1e-12
-        assert np.argmin(step) == np.argmax(np.where(np.arange(6) == 2, -1, p))
-        assert reference.softmax(logits + step)[2] > p[2]
-
-
 def test_every_component_of_the_lectures_list_stands_in_the_table():
     table = PAGE.split("(motivation-parts)=")[1].split("\n(motivation-")[0].lower()
     listed = (
@@ -126,3 +80,45 @@ def test_every_component_of_the_lectures_list_stands_in_the_table():
         "decoder, encoder-decoder"
     )
     assert [name for name in listed.split(", ") if name not in table] == []
+
+
+RACE = json.loads((ROOT / "book" / "measured" / "positions.json").read_text(encoding="utf-8"))
+
+
+def measured(kind, part):
+    return {method: float(np.mean(parts[part])) for method, parts in RACE[kind].items()}
+
+
+def test_race_is_told_as_it_was_run():
+    """What the list under the curves asserts in words, beside the numbers that it prints."""
+    fetched, nats = measured("back", "trained"), measured("text", "trained")
+    assert min(fetched, key=fetched.get) == "none" == max(nats, key=nats.get)
+    assert fetched["none"] > 2 / RACE["letters"]
+    assert all(fetched[method] > 0.995 for method in ("sinusoidal", "t5", "rotary", "rotary_halves"))
+    assert fetched["alibi"] < 0.5 and fetched["learned"] < 0.7
+    far = measured("text", "four_times")
+    assert sorted(far, key=far.get)[-2:] == ["rotary", "rotary_halves"]
+    assert min(far, key=far.get) == "alibi" and far["alibi"] - nats["alibi"] < 0.15
+    assert all(far[method] > 3 * nats[method] * 0.9 for method in ("sinusoidal", "learned"))
+    assert nats["t5"] < measured("text", "twice")["t5"] < far["t5"] < far["none"]
+    far_fetched = measured("back", "four_times")
+    assert set(sorted(nats, key=nats.get)[:3]) == {"t5", "rotary", "rotary_halves"}
+    assert max(far_fetched, key=far_fetched.get) == "t5" and far_fetched["t5"] < 0.55 and far_fetched["alibi"] < 0.4
+    assert far_fetched["rotary"] < 0.15 < 0.85 < measured("back", "twice")["rotary"]
+    assert abs(measured("back", "twice")["learned"] - 1 / RACE["letters"]) < 0.01
+    assert nats["learned"] > nats["sinusoidal"] and fetched["learned"] < fetched["sinusoidal"]
+    for kind, gap in (("back", 0.1), ("text", 0.15)):
+        for part in ("trained", "twice", "four_times"):
+            results = measured(kind, part)
+            assert abs(results["rotary"] - results["rotary_halves"]) < gap
+
+
+def test_far_distances_of_the_race_fall_into_buckets_that_never_occurred_and_none_into_the_last():
+    bucket = model.t5_bucket(-torch.arange(RACE["times"] * RACE["length"]), bidirectional=False)
+    met, later = (set(part.tolist()) for part in bucket.tensor_split([RACE["length"]]))
+    assert not met & later and max(later) < 31
+
+
+def test_set_up_cell_of_the_page_prints_nothing():
+    """A last line with a value would be shown, and torch's generator has another address each time."""
+    assert "\ntorch.manual_seed(6)\n```" not in (ROOT / "book" / "06_positions.md").read_text(encoding="utf-8")

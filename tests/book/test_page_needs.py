@@ -8,6 +8,7 @@ import sys
 
 import page_needs
 import pytest
+from small_book import SOMELIB, write_files
 
 CODE = """\
 import json, os, sys
@@ -24,18 +25,16 @@ watch.write()
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A checkout with a library; calling it reads everything anew."""
-    for name, text in {
-        "lib/somelib/__init__.py": "",
-        "lib/somelib/one.py": "number = 1\n",
-        "lib/somelib/two.py": "number = 2\n",
-        "lib/somelib/three.py": "number = 3\n",
-        "lib/somelib/weights.safetensors": "1",
-        "book/measured/a.json": "1",
-        "book/measured/b.json": "2",
-    }.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    write_files(
+        tmp_path,
+        {
+            **SOMELIB,
+            "lib/somelib/three.py": "number = 3\n",
+            "lib/somelib/weights.safetensors": "1",
+            "book/measured/a.json": "1",
+            "book/measured/b.json": "2",
+        },
+    )
     monkeypatch.syspath_prepend(tmp_path / "lib")
     importlib.invalidate_caches()
     return lambda: page_needs.Project(tmp_path, "somelib")
@@ -92,45 +91,33 @@ def test_page_is_stale_after_a_change_of_what_it_used_alone(project, seen, tmp_p
     assert project().changed(needs) == "lib/somelib/one.py"
 
 
-def test_page_is_stale_when_a_file_that_it_looked_for_in_vain_is_there(project, seen, tmp_path):
-    cells = "try:\n    import somelib.four\nexcept ImportError:\n    pass\n"
-    cells += "try:\n    open('measured/c.json')\nexcept FileNotFoundError:\n    pass"
+TRIES = "try:\n    {}\nexcept ({}Error):\n    pass\n"
+SHADOWED = "import sys; sys.path.insert(0, ''); import somelib.one, decimal"
+STALE = [
+    (TRIES.format("open('measured/c.json')", "FileNotFound"), "book/measured/c.json", "book/measured/c.json"),
+    (TRIES.format("import somelib.four", "Import"), "lib/somelib/four.py", "lib/somelib/four.py"),
+    (SHADOWED, "lib/somelib/one/__init__.py", "lib/somelib/one"),
+    (SHADOWED, "lib/decimal.py", "lib/decimal.py"),
+    (SHADOWED, "book/somelib/__init__.py", "book/somelib"),
+    ("import somelib.one", "-lib/somelib/one.py", "lib/somelib/one.py"),
+    ("from pathlib import Path; list(Path('measured').glob('*.json'))", "book/measured/c.json", "book/measured"),
+    ("import subprocess; subprocess.run(['true'])", "lib/somelib/three.py", "the library"),
+]
+"""What a page does, the file that then comes, changes or goes ("-"), and what is reported."""
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize(("cells", "file", "reported"), STALE)
+def test_page_is_stale_when_a_file_comes_changes_or_goes(project, seen, tmp_path, cells, file, reported):
     needs = project().needs(seen(cells))
     assert project().changed(needs) is None
-    (tmp_path / "book/measured/c.json").write_text("3")
-    assert project().changed(needs) == "book/measured/c.json"
-    (tmp_path / "book/measured/c.json").unlink()
-    (tmp_path / "lib/somelib/four.py").write_text("")
-    assert project().changed(needs) == "lib/somelib/four.py"
-
-
-@pytest.mark.parametrize("new", ["lib/somelib/one/__init__.py", "lib/decimal.py", "book/somelib/__init__.py"])
-def test_page_is_stale_when_a_new_file_could_stand_before_a_module(project, seen, tmp_path, new):
-    needs = project().needs(seen("import sys; sys.path.insert(0, ''); import somelib.one, decimal"))
-    assert project().changed(needs) is None
-    (tmp_path / new).parent.mkdir(exist_ok=True)
-    (tmp_path / new).write_text("")
-    assert project().changed(needs) in {new, new.removesuffix("/__init__.py")}
-
-
-def test_page_is_stale_when_a_module_is_gone(project, seen, tmp_path):
-    needs = project().needs(seen("import somelib.one"))
-    (tmp_path / "lib/somelib/one.py").unlink()
-    assert project().changed(needs) == "lib/somelib/one.py"
-
-
-def test_page_that_lists_a_folder_is_stale_when_a_file_comes(project, seen, tmp_path):
-    needs = project().needs(seen("from pathlib import Path; list(Path('measured').glob('*.json'))"))
-    assert "book/measured" in needs["folders"] and project().changed(needs) is None
-    (tmp_path / "book/measured/c.json").write_text("3")
-    assert project().changed(needs) == "book/measured"
-
-
-def test_page_that_starts_a_process_needs_the_whole_library(project, seen, tmp_path):
-    needs = project().needs(seen("import subprocess; subprocess.run(['true'])"))
-    assert project().changed(needs) is None
-    (tmp_path / "lib/somelib/three.py").write_text("number = 33\n")
-    assert project().changed(needs) == "the library"
+    path = tmp_path / file.removeprefix("-")
+    if file.startswith("-"):
+        path.unlink()
+    else:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("number = 33\n")
+    assert project().changed(needs) in {reported, f"{reported}/__init__.py"}
 
 
 def test_page_that_loads_what_reads_past_python_needs_all_such_files(project, tmp_path):

@@ -1,10 +1,8 @@
 """What the page of chapter 11 asserts in words holds in numbers, of sheets and of the committed run."""
 
 import json
-import re
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from built_book import ROOT
 
@@ -12,7 +10,6 @@ from softlookup.roofline import (
     CHAIN,
     FUSED,
     TransformerSizes,
-    attainable_flops_per_s,
     hardware,
     known_hardware,
     layer,
@@ -25,7 +22,6 @@ from softlookup_course.widgets.roofline_explorer import PHASES, describe
 from softlookup_judge import get_task
 
 A100 = hardware("A100 80GB SXM")
-PAGES = [(ROOT / "book" / name).read_text(encoding="utf-8") for name in ("11_roofline.md", "11_roofline_more.md")]
 
 
 @pytest.fixture(scope="module")
@@ -38,48 +34,10 @@ def ratio(run):
     return {row["name"]: row["ratio"] for row in run["points"]}
 
 
-def test_an_addition_is_less_than_a_hundredth_of_the_peak_and_170_gflops():
-    rate = attainable_flops_per_s(A100, 1 / 12, "float32")
-    assert f"{100 * rate / A100.dense_flops_per_s['float32']:.2f}" == "0.87" and round(rate / 1e9) == 170
-
-
-def test_formula_of_the_intensity_of_a_product_and_its_square():
-    for t, d, f, w in ((3, 5, 7, 4), (64, 4096, 512, 2)):
-        intensity = Fraction(2 * t * d * f, w * (t * d + d * f + t * f))
-        assert 1 / intensity == Fraction(w, 2) * (Fraction(1, t) + Fraction(1, d) + Fraction(1, f))
-    assert Fraction(2 * 300**3, 2 * 3 * 300**2) == Fraction(300, 3)
-
-
-def test_one_row_stays_below_one_operation_a_byte_in_half_precision():
-    for n in (64, 8192, 2**17):
-        assert Fraction(2 * n * n, 2 * (n + n * n + n)) < 1
-
-
 def test_rows_with_the_true_ridge_and_with_the_slides():
     rows = get_task("11.rows").oracle
     true, slide = (rows(4096, 4096, 2, r) for r in (ridge(A100, "bfloat16"), 390.0))
     assert (true, slide, -(-true // 50), -(-slide // 50)) == (166, 482, 4, 10)
-
-
-def test_more_rows_cost_next_to_nothing_below_the_ridge():
-    def least(t):
-        return predicted_time_s(A100, 2 * t * 4096**2, 2 * (2 * t * 4096 + 4096**2), "bfloat16")
-
-    assert least(128) < 1.1 * least(1) and least(512) > 3 * least(1)
-
-
-def test_a_matrix_at_the_neighbours_makes_the_link_the_limit():
-    flops, moved = 2 * 512 * 4096**2, 2 * (2 * 512 * 4096 + 4096**2)
-    assert round(flops / 1e9) == 17 and round(2 * 4096**2 / 1e6) == 34
-    home = predicted_time_s(A100, flops, moved, "bfloat16")
-    assert home == flops / 312e12
-    for link, factor in (("NVLink", 2), ("PCIe", 19)):
-        away = predicted_time_s(A100, flops, moved, "bfloat16", link_bytes=2 * 4096**2, link=link)
-        assert away > factor * home
-
-
-def test_gib_is_seven_per_cent_more():
-    assert round(100 * (2**30 / 1e9 - 1)) == 7
 
 
 def test_fused_loops_gain_what_the_page_says(run):
@@ -98,12 +56,6 @@ def test_bytes_of_the_fused_loops_explain_what_they_gain(run):
     assert [loop.n_bytes(1, write_allocate=True) for loop in (CHAIN, FUSED)] == [48, 24]
     gains = {way: row["gain"]["median"] for way, row in run["fused"].items()}
     assert abs(gains["C"] - 48 / 24) < 0.2 and abs(gains["torch"] - 36 / 28) < 0.05 and gains["numpy"] < 1.6
-
-
-def test_half_of_all_predictions_lie_within_15_per_cent(run):
-    for kind in ("stream", "product"):
-        off = [abs(row["ratio"] - 1) for row in run["points"] if row["kind"] == kind]
-        assert np.median(off) < 0.15
 
 
 def test_outliers_are_those_that_the_page_explains_and_two_that_it_does_not(run, ratio):
@@ -194,10 +146,3 @@ def test_what_is_left_out_shows_in_the_run(run):
 
 def test_half_precision_is_slower_on_a_processor_without_units_for_it(run):
     assert run["rates"]["bfloat16"]["median"] < run["rates"]["float32"]["median"] / 5
-
-
-@pytest.mark.parametrize("page", PAGES, ids=["chapter", "details"])
-def test_every_number_of_the_page_that_is_shown_is_said(page):
-    keyword_names = set(re.findall(r"\b(\w+)=", page))
-    shown = {name.split(":")[0] for name in re.findall(r"\{glue:text\}`([^`]+)`", page)}
-    assert {name for name in shown if not name.startswith("minutes_")} <= keyword_names

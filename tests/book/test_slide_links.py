@@ -33,17 +33,6 @@ def test_every_statement_is_counted_in_its_section():
     assert all(re.fullmatch(r"\d\d_\w+", page) and re.fullmatch(r"[a-z0-9-]+", label) for page, label in COUNTS)
 
 
-def test_a_section_gets_one_line_at_its_end():
-    (page, label), count = max(COUNTS.items(), key=lambda pair: pair[1])
-    document = page_with("another", label)
-    slide_links.add_lines(APP, document, f"book/{page}")
-    lines = [paragraph for paragraph in document.findall(nodes.paragraph) if slide_links.CLASS in paragraph["classes"]]
-    line = next(paragraph for paragraph in lines if paragraph.parent["ids"][1] == label)
-    assert len(lines) == 1 and isinstance(line.parent[0], nodes.title) and line.parent[-1] is line
-    assert line.astext() == f"On the slides: {count} statements recomputed"
-    assert line.next_node(nodes.reference)["refuri"] == f"list.html?section={label}#slides-all"
-
-
 def test_the_line_stands_before_subsections_and_in_the_box_where_there_is_one():
     plain = nodes.section("", nodes.title("", "One"), nodes.paragraph("", "Words."), nodes.section(""))
     slide_links.append(plain, "list.html", "label", 2)
@@ -77,12 +66,6 @@ def test_a_statement_whose_section_is_gone_is_a_warning(monkeypatch):
         len(warnings) == sum(other_page == page for other_page, _ in COUNTS)
         and "no section of this page" in warnings[0]
     )
-
-
-def test_pages_without_statements_stay_as_they_are():
-    document = page_with("one-head-project")
-    slide_links.add_lines(APP, document, "book/glossary")
-    assert not list(document.findall(nodes.reference))
 
 
 def test_the_list_knows_the_section_of_each_statement():

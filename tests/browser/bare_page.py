@@ -5,44 +5,32 @@ import json
 from book_browser import ROOT
 
 BARE = """<!DOCTYPE html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8"><title>t</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"></head><body><main style="padding-top: 130px">
-<h1 id="figure">A figure</h1>
+<meta name="viewport" content="width=device-width, initial-scale=1"></head><body {body}>
+<main style="padding-top: 130px"><h1 id="figure">A figure</h1>
 <div class="widget-fallback">stands in</div><script type="application/vnd.jupyter.widget-view+json">{view}</script>
 <script type="application/vnd.jupyter.widget-state+json">{state}</script><script src="{runner}"></script>
 <p style="height: 900px"></p></main></body></html>"""
 
-HURRY = """for (const name of ['setTimeout', 'setInterval']) {
-  const timer = globalThis[name];
-  globalThis[name] = (what, ms, ...more) => timer(what, ms / 20, ...more);
-}"""
-"""What a figure plays by itself takes a twentieth of the time."""
+RUNNER = (ROOT / "book" / "_ext" / "widgets.js").as_uri()
 
 
 class BarePages:
-    """Opens such pages, and collects what they complain of.
-
-    Args:
-        browser: Playwright's.
-        folder: Where the pages are written.
-    """
+    """Opens such pages, and collects what they complain of."""
 
     def __init__(self, browser, folder):
         self.browser, self.folder = browser, folder
         self.contexts, self.complaints = [], []
 
-    def show(self, data, css, address="", theme="light", *, hurried=False, clock=False, **options):
+    def show(self, data, css, address="", theme="light", *, body="", clock=False, **options):
         """Open a page with a figure, given as `ipywidgets.embed.embed_data` gives it, and wait until it stands.
 
-        What plays is hurried, or runs on as far as the page's clock is moved.
+        What plays there runs on as far as the page's clock is moved, if there is one; ``body`` are attributes.
         """
         view, state = json.dumps(data["view_specs"][0]), json.dumps(data["manager_state"]).replace("</", "<\\/")
-        runner = (ROOT / "book" / "_ext" / "widgets.js").as_uri()
         path = self.folder / "bare.html"
-        path.write_text(BARE.format(theme=theme, view=view, state=state, runner=runner), encoding="utf-8")
+        path.write_text(BARE.format(theme=theme, body=body, view=view, state=state, runner=RUNNER), encoding="utf-8")
         self.contexts.append(self.browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | options))
         page = self.contexts[-1].new_page()
-        if hurried:
-            page.add_init_script(HURRY)
         if clock:
             page.clock.install()
         page.on("console", lambda message: self.complaints.append(message.text))

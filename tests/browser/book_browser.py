@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from benchmarks.site.weights import SHIFTS
 from softlookup_course.browser import settle
@@ -48,17 +48,6 @@ class Seen:
     complaints: list[str] = field(default_factory=list)
 
 
-def open_everything(page: Page) -> None:
-    """Unfold all that is folded, so that nothing is left unlooked at, and wait until it has faded in."""
-    page.evaluate(
-        """async () => {
-             document.querySelectorAll('details').forEach((one) => { one.open = true; });
-             await new Promise(requestAnimationFrame);
-             await Promise.allSettled(document.getAnimations().map((one) => one.finished));
-           }"""
-    )
-
-
 def begin_again(seen: Seen) -> None:
     """Make the figures of a page anew from what it holds, and forget what went before."""
     page = seen.page
@@ -82,25 +71,35 @@ def leave(seen: Seen) -> None:
     seen.complaints.clear()
 
 
+def shift_in(context: BrowserContext, address: str, until: str = "() => true") -> float:
+    """How far a page moves in a new tab while it opens, and until a condition holds in it."""
+    tab = context.new_page()
+    tab.add_init_script(SHIFTS)
+    tab.goto(address, wait_until="load")
+    settle(tab)
+    tab.wait_for_function(until)
+    shift = tab.evaluate("window.shifted")
+    tab.close()
+    return shift
+
+
 def shifted(browser: Browser, address: str, width: int, until: str = "() => true") -> float:
-    """How far a page moves while it opens, on a phone or at a desk, and until a condition holds in it."""
-    context = browser.new_context(viewport={"width": width, "height": 844 if width < 400 else 768})
-    try:
-        tab = context.new_page()
-        tab.add_init_script(SHIFTS)
-        tab.goto(address, wait_until="load")
-        settle(tab)
-        tab.wait_for_function(until)
-        return tab.evaluate("window.shifted")
-    finally:
-        context.close()
+    """How far a page moves on a phone or at a desk."""
+    with browser.new_context(viewport={"width": width, "height": 844 if width < 400 else 768}) as context:
+        return shift_in(context, address, until)
+
+
+def violations(page: Page, *parts: str, **how: object) -> list[str]:
+    """Look with axe at a page, or at some parts of it, as it stands."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+    context = {"include": [[part] for part in parts]} if parts else None
+    how |= {"resultTypes": ["violations"], "preload": False}
+    result = page.evaluate("([context, how]) => axe.run(context ?? document, how)", [context, how])
+    return [f"{rule['id']}: {node['html'][:200]}" for rule in result["violations"] for node in rule["nodes"]]
 
 
 def axe_findings(page: Page, *parts: str) -> list[str]:
     """Look with axe at some parts of a page, and take all others out, which axe would read, too."""
     page.evaluate(ALONE, ", ".join(parts))
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-    how = {"resultTypes": ["violations"], "preload": False}
-    result = page.evaluate("([parts, how]) => axe.run({ include: parts }, how)", [[[part] for part in parts], how])
-    return [f"{rule['id']}: {node['html'][:200]}" for rule in result["violations"] for node in rule["nodes"]]
+    return violations(page, *parts)

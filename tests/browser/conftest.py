@@ -135,6 +135,13 @@ def stands(_standing: Seen) -> Seen:
     return _standing
 
 
+@pytest.fixture
+def fresh(chromium: Browser) -> Iterator[Page]:
+    """A tab in which nothing was written beforehand, as by those who choose a theme for a test."""
+    with chromium.new_context() as context:
+        yield context.new_page()
+
+
 @contextmanager
 def live_figure(visit: Callable, address: str) -> Iterator[Seen]:
     """Open a page with a model at work, for a reader who wants no motion; nobody may complain."""

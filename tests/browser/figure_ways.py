@@ -4,7 +4,7 @@ Every step has to change what the figure shows. A place is a selector inside the
 do, how far from its left edge and from its top.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from oracles import ATTENTION, Oracle
 from oracles_machines import MACHINES
@@ -15,19 +15,13 @@ ORACLES: dict[str, Oracle] = {oracle.name: oracle for oracle in [*ATTENTION, *MA
 
 @dataclass(frozen=True)
 class Ways:
-    """Ways to work a figure.
-
-    Attributes:
-        press: Places for mouse or finger, one after the other.
-        keys: What has the focus, and the keys pressed there.
-        drag: From one place to another.
-        beside: Where a finger's swipe up scrolls the page and leaves the figure as it is.
-    """
+    """Ways to work a figure."""
 
     press: list[Place]
     keys: list[tuple[str, str]]
-    drag: list[tuple[Place, Place]]
-    beside: str
+    drag: list[tuple[Place, Place]] = field(default_factory=list)
+    beside: str = ""
+    """Where a finger's swipe up scrolls the page and leaves the figure as it is; else over its words."""
 
 
 def slider(css: str, begin: float = 0.2, end: float = 0.8) -> tuple[Place, Place]:
@@ -43,29 +37,25 @@ WAYS = {
         [".aln-words:last-child :nth-child(3)", ".aln-words:first-child :nth-child(2)", ".aln-words :nth-child(4)"],
         [(".aln-words:last-child :nth-child(2)", "Enter"), (".aln-words:first-child :nth-child(7)", " ")]
         + [(".aln-words:first-child :nth-child(8)", "Enter")],
-        [],
-        ".aln-caption",
+        beside=".aln-caption",
     ),
     "fst": Ways(
         [".fst-word:nth-of-type(1)", ".fst-word:nth-of-type(3)", (".fst-turn input", 0.9, 0.5)],
         [(".fst-word:nth-of-type(4)", "Enter"), (".fst-word:nth-of-type(2)", " "), (".fst-turn input", "ArrowRight")],
         [slider(".fst-turn input")],
-        ".fst-answers",
+        beside=".fst-answers",
     ),
     "slw": Ways(
         ["[role=tab]:nth-child(3)", "[role=tab]:nth-child(1)", "td[data-grid=scores][data-row='1']", ".slw-next"]
         + ["input[type=checkbox]"],
         [("[role=tab][tabindex='0']", "ArrowRight"), (CELL, "ArrowDown"), (CELL, "ArrowRight"), (".slw-next", "Enter")]
         + [("input[type=checkbox]", " "), LIST],
-        [],
-        ".slw-explain",
+        beside=".slw-explain",
     ),
     "ens": Ways(
         [".ens-box[data-box=n1]", "td[data-grid=n1][data-row='1']", ".ens-next", "input[type=radio]:not(:checked)"],
         [(".ens-box[tabindex='0']", "ArrowDown"), (CELL, "ArrowRight"), (".ens-next", " "), (".ens-back", "Enter")]
         + [("input[type=radio]:checked", "ArrowDown ArrowUp ArrowDown"), LIST],
-        [],
-        ".ens-words",
     ),
     "hsh": Ways(
         [
@@ -76,8 +66,6 @@ WAYS = {
         + ["input[type=checkbox]"],
         [(".hsh-card[data-part=y]", "Enter"), (".hsh-card[data-part=a]", " "), ("input[data-letter=T]", "ArrowUp Tab")]
         + [("button[aria-label='model width: more']", "Enter"), ("input[type=checkbox]", " "), ("select", "ArrowUp")],
-        [],
-        ".hsh-words",
     ),
     "slp": Ways(
         [".slp-preset:nth-of-type(2)", (".slp-frame svg", 0.25, 0.2), (".slp-heat input", 0.9, 0.5)]
@@ -85,7 +73,7 @@ WAYS = {
         [(".slp-handle", "ArrowRight ArrowUp"), (".slp-handle", "Home ArrowLeft"), (".slp-preset", "Enter")]
         + [("input[type=radio]:checked", "ArrowDown"), (".slp-heat input", "ArrowLeft")],
         [(".slp-handle .slp-query", (".slp-frame svg", 0.3, 0.3)), slider(".slp-heat input")],
-        ".slp-frame svg",
+        beside=".slp-frame svg",
     ),
     "msk": Ways(
         [
@@ -104,7 +92,6 @@ WAYS = {
         [("input[data-slider=query]", "ArrowRight"), ("input[data-slider=key]", "Home ArrowRight ArrowRight")]
         + [("select", "ArrowUp"), ("button[data-step='1']", "Enter"), ("input[type=radio]:checked", "ArrowDown")],
         [slider("input[data-slider=query]"), slider("input[data-slider=key]", 0.8, 0.3)],
-        ".pse-words",
     ),
     "spr": Ways(
         [
@@ -116,7 +103,6 @@ WAYS = {
         [("input[data-of=b1]", "ArrowRight"), (CELL, "ArrowDown"), (".spr-turn[data-of=a]", "Enter")]
         + [(".spr-turn[data-of=a]", " "), ("input[data-of=a0]", "End")],
         [slider("input[data-of=a0]", 0.9, 0.1)],
-        ".spr-words",
     ),
     "slm": Ways(
         ["[data-slug=cross-attention]", "button[aria-label='Layer 1']", "button[aria-label='next word']"]
@@ -127,21 +113,18 @@ WAYS = {
             (".slm-part[tabindex='0']", "ArrowDown"),
         ]
         + [(".slm-next", "Enter"), (".slm-part[tabindex='0']", "Home"), (".slm-next", " "), LIST],
-        [],
-        ".slm-live",
+        beside=".slm-live",
     ),
     "pat": Ways(
         ["td[data-grid=picture][data-row='1']", "td[data-grid=map][data-row='2'][data-column='2']"],
         [(CELL, "ArrowRight"), (CELL, "ArrowDown"), LIST, (".pat-bar label + label select", "ArrowDown")],
-        [],
-        ".pat-about",
+        beside=".pat-about",
     ),
     "bat": Ways(
         [("input[data-ask=batch]", 0.6, 0.5), ("input[data-ask=length]", 0.9, 0.5)],
         [(f"select[data-ask={name}]", "ArrowDown") for name in ("model", "machine", "stage")]
         + [("input[data-ask=batch]", "End"), ("input[data-ask=length]", "ArrowLeft")],
         [slider("input[data-ask=batch]"), slider("input[data-ask=length]", 0.9, 0.1)],
-        ".bat-words",
     ),
     "mem": Ways(
         [("input[data-ask=batch]", 0.6, 0.5), ("input[data-ask=length]", 0.9, 0.5)],
@@ -149,7 +132,7 @@ WAYS = {
         + [("input[data-ask=batch]", "End"), ("input[data-ask=length]", "ArrowLeft")]
         + [(f"input[data-ask={name}]", " ") for name in ("fused", "recompute")],
         [slider("input[data-ask=batch]"), slider("input[data-ask=length]", 0.9, 0.1)],
-        ".mem-verdict",
+        beside=".mem-verdict",
     ),
     "cav": Ways(
         ["button[data-pick=softmax]", ("input[data-ask=tokens]", 0.3, 0.5), "input[data-ask=fused]"],
@@ -160,21 +143,18 @@ WAYS = {
             ("button[data-pick=up]", "Enter"),
         ],
         [slider("input[data-ask=tokens]", 0.9, 0.1)],
-        ".cav-words",
     ),
     "cfg": Ways(
         [("input[data-ask=length]", 0.2, 0.5), ("input[data-ask=length]", 0.9, 0.5)],
         [("select[data-ask=model]", "ArrowDown"), ("input[data-ask=length]", "ArrowLeft")]
         + [("select[data-ask=each]", "ArrowDown"), ("input[data-ask=length]", "Home")],
         [slider("input[data-ask=length]", 0.9, 0.1)],
-        ".cfg-words",
     ),
     "csw": Ways(
         ["button[data-change=heads]", "button[data-change=windows]", "button[data-change=latent]", ".csw-reset"],
         [("button[data-change=bits]", "Enter"), ("button[data-change=experts]", " ")]
         + [("input[data-ask=length]", "ArrowLeft"), ("input[data-ask=length]", "Home")],
         [slider("input[data-ask=length]", 0.9, 0.1)],
-        ".csw-words",
     ),
     "bmt": Ways(
         [
@@ -184,16 +164,12 @@ WAYS = {
         ],
         [("button[data-beams='3']", "Enter"), (".bmt-bar + .bmt-bar button:nth-child(2)", " ")]
         + [(".bmt-bar + .bmt-bar button:nth-child(3)", "Enter"), ("select", "ArrowUp")],
-        [],
-        ".bmt-words",
     ),
     "kvc": Ways(
         [".kvc-sizes + .kvc-bar button:nth-child(2)", "button[data-cached=false]", "button[data-cached=true]"],
         [(f"select[data-size={name}]", "ArrowUp") for name in ("layers", "heads", "width")]
         + [("select[data-size=each]", "ArrowDown"), (".kvc-sizes + .kvc-bar button:nth-child(2)", "Enter")]
         + [("button[data-cached=false]", " ")],
-        [],
-        ".kvc-words",
     ),
     "smp": Ways(
         [("input[data-slider=tau]", 0.7, 0.5), ("input[data-slider=k]", 0.4, 0.5), ("input[data-slider=p]", 0.6, 0.5)]
@@ -201,36 +177,30 @@ WAYS = {
         [(f"input[data-slider={name}]", "ArrowLeft") for name in ("tau", "k", "p", "u")]
         + [(".smp-buttons button:nth-child(2)", "Enter"), LIST],
         [slider("input[data-slider=tau]"), slider("input[data-slider=u]", 0.9, 0.1)],
-        ".smp-words",
     ),
     "lrx": Ways(
         [("input[type=range]", 0.7, 0.5), ".lrx-peaks button:last-child", ".lrx-peaks button:nth-child(2)"],
         [("input[type=range]", "ArrowRight"), (".lrx-peaks button:nth-child(3)", "Enter"), LIST]
         + [("label + label select", "ArrowUp"), (".lrx-peaks button:last-child", " ")],
         [slider("input[type=range]")],
-        ".lrx-words",
     ),
     "dtv": Ways(
         ["button[data-suspect=no-mask]", "button[data-suspect=not-shifted]", "button[data-case='3']"],
         [("button[data-suspect=dropout-on]", "Enter"), ("button[data-case='1']", " ")]
         + [("button[data-suspect=dropout-on]", " ")],
-        [],
-        ".dtv-clues",
+        beside=".dtv-clues",
     ),
     "svt": Ways(
         ["button[data-way=continuous]", "button[data-way=chunked]", "button[data-way=static]"],
         [("button[data-way=chunked]", "Enter"), ("select[data-ask=budget]", "ArrowDown")]
         + [("select[data-ask=slots]", "ArrowUp"), ("select[data-ask=guest]", "ArrowDown")]
         + [("button[data-way=continuous]", " ")],
-        [],
-        ".svt-words",
     ),
     "kpl": Ways(
         [".kpl-on", ".kpl-back", ("input[id$=step]", 0.6, 0.5), ("input[id$=tile]", 0.9, 0.5)],
         [("input[id$=step]", "ArrowRight"), ("input[id$=tile]", "ArrowLeft"), (".kpl-on", "Enter"), LIST]
         + [("select", "ArrowDown"), ("input[id$=step]", "End"), (".kpl-back", " "), (".kpl-play", "Enter")],
         [slider("input[id$=step]"), slider("input[id$=tile]", 0.9, 0.1)],
-        ".kpl-words",
     ),
     "rpl": Ways(
         # The first of them changes what is shown also while it plays by itself, and ends that.
@@ -241,13 +211,11 @@ WAYS = {
         + [(".rpl-on", "Enter"), LIST, (".rpl-choice + .rpl-choice select", "ArrowDown"), ("input[id$=step]", "Home")]
         + [(".rpl-play", "Enter")],
         [slider("input[id$=step]"), slider("input[id$=size]", 0.9, 0.1)],
-        ".rpl-words",
     ),
     "shm": Ways(
         ["button[data-stage='2']", ("input[id$=world]", 0.95, 0.5), "button[data-stage='3']"],
         [("button[data-stage='1']", "Enter"), ("input[id$=world]", "ArrowRight"), ("button[data-stage='0']", " ")],
         [slider("input[id$=world]")],
-        ".shm-words",
     ),
     "ans": Ways(
         ["button[data-reward='1']", ("input[id$=at]", 0.95, 0.5), "button[data-mode=steps]"]
@@ -255,14 +223,12 @@ WAYS = {
         [("button[data-reward='1']", "Enter"), ("input[id$=at]", "ArrowRight"), ("button[data-mode=steps]", " ")]
         + [("input[id$=at]", "End")],
         [slider("input[id$=at]")],
-        ".ans-words",
     ),
     "ppl": Ways(
         [("input[id$=time]", 0.3, 0.5), ("input[id$=stages]", 0.95, 0.5), ("input[id$=micro]", 0.05, 0.5)],
         [("input[id$=time]", "ArrowLeft"), ("input[id$=micro]", "ArrowRight"), ("select", "ArrowUp")]
         + [("input[id$=stages]", "Home"), ("input[id$=time]", "Home"), (".ppl-play", "Enter")],
         [slider("input[id$=time]"), slider("input[id$=micro]", 0.9, 0.1)],
-        ".ppl-words",
     ),
     "rfl": Ways(
         ["button[data-phase=decode]", ("input[data-letter=S]", 0.9, 0.5), ("input[data-letter=B]", 0.6, 0.5)]
@@ -274,14 +240,12 @@ WAYS = {
             ("button[data-phase=prefill]", " "),
         ],
         [slider("input[data-letter=S]"), slider("input[data-letter=N]", 0.9, 0.2)],
-        ".rfl-words",
     ),
     "wab": Ways(
         [("input", 0.6, 0.5), "button[data-double=moving]", "button[data-double=computing]"],
         [("input", "ArrowRight"), ("button[data-double=computing]", "Enter"), ("button[data-double=moving]", " ")]
         + [("input", "End"), ("button[data-double=moving]", "Enter")],
         [slider("input")],
-        ".wab-words",
     ),
     "slt": Ways(
         ["li:nth-child(2) .slt-token", "label.slt-way:nth-of-type(1)", ".slt-token", "label.slt-way:nth-of-type(3)"]
@@ -289,7 +253,7 @@ WAYS = {
         [("textarea", "End a b Enter c"), (".slt-merges input", "Home"), (".slt-token[tabindex='0']", "ArrowRight")]
         + [("input[type=radio]:checked", "ArrowUp"), LIST, (".slt-row select:last-of-type", "ArrowDown")],
         [slider(".slt-merges input")],
-        ".slt-about",
+        beside=".slt-about",
     ),
 }
 """By the figures' classes in the page; `test_figure_ways_name_every_figure` holds that none is missing."""

@@ -33,13 +33,7 @@ CONNECTED = """async () => {
 
 @contextmanager
 def running_lab(root: Path, home: Path, theme: str) -> Iterator[str]:
-    """Start a server on a checkout; gives its address.
-
-    Args:
-        root: The checkout.
-        home: A folder for the server's own settings, logs and secrets.
-        theme: "JupyterLab Light" or "JupyterLab Dark".
-    """
+    """Start a server on a checkout; gives its address."""
     for name, chosen in {**SETTINGS, "apputils-extension/themes": {"theme": theme}}.items():
         file = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True)

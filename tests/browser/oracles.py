@@ -1,7 +1,6 @@
 """For each interactive figure: what it shows now, read by `readers.js`, and what the library gives at that setting.
 
-No engine is named here: `test_figures_by_hand.py` works the figures in Chromium, `test_figures_elsewhere.py` in Firefox
-and WebKit, and both ask here whether the numbers are right.
+No engine is named here: `test_figures_by_hand.py` works the figures in Chromium, `test_other_engines.py` in the others.
 """
 
 import json

@@ -9,10 +9,10 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page, Route
 
 
 def free_port() -> int:
@@ -39,18 +39,7 @@ def running(
     start_s: float,
     stop_s: float,
 ) -> Iterator[str]:
-    """Start a server and wait until it answers; gives its address.
-
-    Args:
-        command: What starts it, on this port and with this token.
-        port: Its port.
-        token: What it asks for.
-        cwd: Where it starts.
-        env: Its environment.
-        home: A folder for its log.
-        start_s: How long it may take to answer.
-        stop_s: How long it may take to end.
-    """
+    """Start a server and wait until it answers; gives its address."""
     address = f"http://127.0.0.1:{port}/"
     with open(home / "log", "wb") as log:
         process = subprocess.Popen(command, cwd=cwd, env=env, stdout=log, stderr=log)
@@ -72,13 +61,7 @@ def running(
 
 @contextmanager
 def running_formgrader(root: Path, home: Path, token: str) -> Iterator[str]:
-    """Start a Jupyter server with formgrader in a course's folder; gives its address.
-
-    Args:
-        root: The course's folder.
-        home: A folder for the server's own settings, logs and secrets.
-        token: What it asks for.
-    """
+    """Start a Jupyter server with formgrader in a course's folder; gives its address."""
     port = free_port()
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     env = {**os.environ, **own_folders(home), "PATH": path}
@@ -105,7 +88,39 @@ def answers(address: str, token: str) -> bool:
         return False
 
 
-def shot(page: Page, name: str, **options: Any) -> None:
-    """Keep a picture, where SOFTLOOKUP_SHOTS names a folder for them."""
-    if "SOFTLOOKUP_SHOTS" in os.environ:
-        page.screenshot(path=str(Path(os.environ["SOFTLOOKUP_SHOTS"], f"{name}.png")), **options)
+@dataclass
+class Seen:
+    """What happened on a page beside its being shown: requests to elsewhere; dialogs, windows, pages; errors."""
+
+    requests: list[str] = field(default_factory=list)
+    events: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def watched(chromium: Browser, *addresses: str, within: str) -> Iterator[tuple[Page, Seen]]:
+    """Open pages, one after the other, and write down what the last one does. Nothing leaves this machine."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    seen = Seen()
+
+    def decide(route: Route) -> None:
+        url = route.request.url
+        if url.startswith((within, "data:", "blob:")):
+            route.continue_()
+        else:
+            seen.requests.append(url)
+            route.abort()
+
+    try:
+        page = context.new_page()
+        for address in addresses[:-1]:
+            page.goto(address, wait_until="load")
+        context.route("**/*", decide)
+        page.on("pageerror", lambda error: seen.errors.append(str(error)))
+        page.on("dialog", lambda dialog: (seen.events.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        context.on("page", lambda other: seen.events.append(f"window {other.url}"))
+        page.on("framenavigated", lambda frame: seen.events.append(f"page {frame.url}"))
+        page.goto(addresses[-1], wait_until="load")
+        yield page, seen
+    finally:
+        context.close()

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from book_browser import CHAPTER as PAGE
-from book_browser import open_everything
 from oracles import widget_state
 from playwright.sync_api import expect
 
@@ -51,6 +50,7 @@ def test_every_cell_explains_itself_and_its_sum_ends_in_its_number(figure, examp
             for explanation in figure.locator("td[data-grid]").evaluate_all(ASK_ALL):
                 assert len(explanation["words"]) > 20
                 assert explanation["sum"].endswith(f" {explanation['cell']}"), explanation
+    assert figure.locator(".slw-explain").get_attribute("aria-live") == "polite"
 
 
 def test_a_score_is_spelled_out_and_its_row_and_key_are_marked(figure, examples):
@@ -103,10 +103,6 @@ def test_tabs_and_output_share_one_screen_of_a_phone(html, visit):
         assert 0 <= tabs["y"] < output["y"] < explanation["y"] and explanation["y"] + explanation["height"] <= 900
 
 
-def test_explanation_is_announced(figure):
-    assert figure.locator(".slw-explain").get_attribute("aria-live") == "polite"
-
-
 def test_shapes_can_be_shown_in_the_legends_letters(figure, examples):
     rows, width = np.array(examples[0]["q"]).shape
     choose(figure, 0, 0)
@@ -118,11 +114,15 @@ def test_shapes_can_be_shown_in_the_legends_letters(figure, examples):
 
 
 @pytest.mark.slow
-def test_cells_do_not_move_for_those_who_want_no_motion(html, visit):
-    with visit((html / PAGE).as_uri(), reduced_motion="reduce") as seen:
-        open_everything(seen.page)
-        cell = seen.page.locator(".slw td[data-grid]").first
-        assert cell.evaluate("one => getComputedStyle(one).transitionDuration") == "0s"
+@pytest.mark.parametrize(
+    ("page", "part"), [(PAGE, ".slw td[data-grid]"), ("book/01_motivation.html", ".slm .slm-fill")]
+)
+def test_cells_and_bars_do_not_move_for_those_who_want_no_motion(html, visit, page, part):
+    with visit((html / page).as_uri(), reduced_motion="reduce") as seen:
+        if ".slm" in part:
+            seen.page.locator(".slm [data-slug=distribution]").first.click()
+        moves = seen.page.locator(part).first.evaluate("one => getComputedStyle(one).transitionDuration")
+        assert moves == "0s"
 
 
 @pytest.mark.parametrize(("name", "drawn"), [("figure-4-1", "#figure-4-1 img.only-dark"), ("figure-4-6", ".slw")])

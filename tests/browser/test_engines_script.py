@@ -3,6 +3,7 @@
 import subprocess
 from pathlib import Path
 
+import pytest
 from book_browser import ROOT
 
 
@@ -16,16 +17,15 @@ def run(folder: Path, *programs: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(script, env={"PATH": str(folder)}, capture_output=True, text=True, check=True)
 
 
-def test_engines_script_says_what_is_missing_where_it_may_not_install(tmp_path):
-    output = run(tmp_path, "apt-get").stdout
-    assert "Installing" not in output
-    assert "apt install firefox-esr" in output and "apt install webkit2gtk-driver xvfb" in output
-
-
-def test_engines_script_says_nothing_where_both_browsers_are_there(tmp_path):
-    assert run(tmp_path, "firefox", "WebKitWebDriver", "Xvfb").stdout == ""
-
-
-def test_engines_script_names_the_one_browser_that_is_missing(tmp_path):
-    output = run(tmp_path, "firefox-esr", "WebKitWebDriver").stdout
-    assert "Firefox is not installed" not in output and "WebKitGTK cannot be driven" in output
+@pytest.mark.parametrize(
+    ("programs", "says"),
+    [
+        (["apt-get"], ["apt install firefox-esr", "apt install webkit2gtk-driver xvfb"]),
+        (["firefox-esr", "WebKitWebDriver"], ["WebKitGTK cannot be driven"]),
+        (["firefox", "WebKitWebDriver", "Xvfb"], []),
+    ],
+)
+def test_engines_script_says_what_is_missing_where_it_may_not_install(tmp_path, programs, says):
+    output = run(tmp_path, *programs).stdout
+    assert "Installing" not in output and all(words in output for words in says) and bool(output) == bool(says)
+    assert ("Firefox is not installed" in output) == (programs == ["apt-get"])

@@ -1,8 +1,8 @@
 """Every page of the book, as a reader's browser meets it."""
 
 import pytest
-from book_browser import AXE, CHAPTER, FRONT_DOOR, NOT_BUILT, built_pages, open_everything, shifted
-from page_state import CONTENT, LAYOUT, SCROLLED, only_findings
+from book_browser import CHAPTER, FRONT_DOOR, NOT_BUILT, built_pages, shifted, violations
+from page_state import CONTENT, LAYOUT, SCROLLED, UNFOLD, only_findings
 
 from benchmarks.site.weights import LIMIT_SHIFT
 
@@ -43,14 +43,10 @@ def findings(seen, widths, home, *, axe):
     """Look at all of a page that stands open, in one visit; give what is wrong by the name of the check."""
     page = seen.page
     problems = {"asks for something outside": outside(seen, home)}
-    open_everything(page)
+    page.evaluate(UNFOLD)
     problems |= page.evaluate(CONTENT)
     if axe:
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-        run = "axe.run(document, {resultTypes: ['violations'], preload: false})"
-        for violation in page.evaluate(run)["violations"]:
-            nodes = [node["html"][:200] for node in violation["nodes"]]
-            problems[f"axe: {violation['id']}: {violation['help']}"] = nodes
+        problems["axe"] = violations(page)
     for at in widths:
         page.set_viewport_size({"width": at, "height": 900})
         problems |= {f"{name}, at {at} pixels": elements for name, elements in page.evaluate(LAYOUT).items()}
@@ -83,12 +79,6 @@ def test_page_does_not_move_while_it_opens(server, chromium, page, width):
     assert shifted(chromium, server + page, width) < LIMIT_SHIFT
 
 
-def test_views_of_a_run_without_slow_tests_are_of_all_four_kinds():
-    quick = [view.values for view in views() if not view.marks]
-    assert sum(page.startswith("exercises/") for page, *_ in quick) > 3
-    assert {(theme, width) for _, theme, (width, *_), _ in quick} == set(VIEWS)
-
-
 def test_first_visitor_gets_a_theme_at_once_and_no_complaint(html, chromium):
     context = chromium.new_context(color_scheme="dark")
     page, messages = context.new_page(), []
@@ -107,19 +97,10 @@ def test_icons_come_from_the_small_font(html, visit):
         assert [name for name in names if not name.startswith("ibm-plex-")] == ["icons.woff"]
 
 
-def test_front_door_leads_to_the_landing_page(html, chromium):
-    page = chromium.new_page()
-    page.goto(address(html, FRONT_DOOR), wait_until="commit")
-    page.wait_for_url("**/book/index.html")
-    assert page.locator("article h1").inner_text().startswith("Soft Lookup")
-    page.close()
-
-
-def test_search_finds_the_chapter_without_a_server(html, visit):
-    with visit(address(html, "search.html") + "?q=softmax") as seen:
-        seen.page.wait_for_selector("#search-results li a")
-        links = seen.page.locator("#search-results li a").evaluate_all("all => all.map((one) => one.href)")
-        assert any("04_one_head" in link for link in links)
+def test_front_door_leads_to_the_landing_page(html, fresh):
+    fresh.goto(address(html, FRONT_DOOR), wait_until="commit")
+    fresh.wait_for_url("**/book/index.html")
+    assert fresh.locator("article h1").inner_text().startswith("Soft Lookup")
 
 
 def test_figures_change_with_the_theme(html, visit):

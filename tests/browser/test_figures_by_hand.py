@@ -1,13 +1,15 @@
-"""Every interactive figure by mouse, by keyboard and by finger: after every step its numbers are the library's."""
+"""Every interactive figure by mouse, keyboard, finger and link: after every step its numbers are the library's."""
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from book_browser import HTML, axe_findings, built_pages
 from chromium_hands import Hands
 from figure_ways import ORACLES, WAYS
-from working import check, drag_all, press_all, read, root, strike_all, where
+from playwright.sync_api import expect
+from working import check, drag_all, press_all, read, root, strike, strike_all, where
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
@@ -110,7 +112,7 @@ SET = """([figure, css, place, value]) => {
 }"""
 
 
-@pytest.mark.one_in(30)
+@pytest.mark.one_in(40)
 @pytest.mark.parametrize("start", [0, -1], ids=["from the first values", "from the last values"])
 def test_every_value_of_every_control_shows_the_librarys_numbers(hands, figure, start):
     engine = hands()
@@ -176,7 +178,7 @@ def test_every_control_of_a_figure_is_reached_by_tab_and_shows_it(hands, figure)
 @pytest.mark.one_in(10)
 def test_a_swipe_over_a_figure_scrolls_the_page_and_leaves_the_figure(hands, figure):
     engine = hands(finger=True)
-    x, y = where(engine, figure, WAYS[figure].beside)
+    x, y = where(engine, figure, WAYS[figure].beside or f".{figure}-words")
     before, scrolled = read(engine, figure), engine.run("() => scrollY")
     engine.point(("move", x, y), ("down",), ("move", x, y - 240), ("up",))
     engine.page.wait_for_function(f"scrollY > {scrolled} + 60")
@@ -224,3 +226,50 @@ CELLS_STAY = """(css) => {
 @pytest.mark.parametrize("figure", ["slw", "ens", "msk", "spr", "pat"])
 def test_cells_stay_under_the_finger_while_they_explain_themselves(hands, figure):
     assert len(hands(finger=True).page.evaluate(CELLS_STAY, root(figure))) == 1
+
+
+NUMBERED = sorted(set(WAYS) - {"aln", "fst"})
+"""Figures with a caption; the others stand on the first page, which offers no link to them."""
+ADDRESS = "figure => softlookupSettings(figure.parentElement) + '#' + figure.parentElement.previousElementSibling.id"
+ASIDE = {"said", "words", "about", "drawn", "times"}
+"""What a figure says of the cell that was pointed at last, or has drawn: no control's setting."""
+
+
+def settled(engine: Hands, name: str) -> dict[str, Any]:
+    return {key: value for key, value in read(engine, name).items() if key not in ASIDE}
+
+
+@pytest.mark.one_in(14)
+@pytest.mark.parametrize("name", NUMBERED)
+def test_link_sets_the_figure_as_it_was(visit, name):
+    page = (HTML / ORACLES[name].page).as_uri()
+    with visit(page) as seen:
+        engine = Hands(seen.page)
+        for css, keys in WAYS[name].keys:
+            strike(engine, name, css, keys)
+        for place in WAYS[name].press:
+            engine.point(("move", *where(engine, name, place)), ("down",), ("up",))
+        shown = settled(engine, name)
+        address = seen.page.locator(root(name)).first.evaluate(ADDRESS)
+    assert len(address) < 180 and address.startswith("?set="), address
+    with visit(page + address) as seen:
+        assert settled(Hands(seen.page), name) == shown, address
+        ORACLES[name].agrees(read(Hands(seen.page), name))
+        assert seen.page.locator(root(name)).first.evaluate(ADDRESS) == address
+        assert seen.complaints == []
+
+
+def test_link_is_copied_with_settings_and_what_it_cannot_set_is_passed_over(visit):
+    page = (HTML / ORACLES["svt"].page).as_uri()
+    permissions = ["clipboard-read", "clipboard-write"]
+    with visit(f"{page}?set=way:unknown,slots:2,budget:7,nothing:1#figure-16-1", permissions=permissions) as seen:
+        figure = seen.page.locator(root("svt"))
+        assert figure.locator("button[data-way=static]").get_attribute("aria-pressed") == "true"
+        expect(figure.locator("[data-ask=slots]")).to_have_value("2")
+        figure.locator("button[data-way=continuous]").click()
+        seen.page.get_by_role("button", name="Share Figure 16.1").click()
+        seen.page.get_by_role("button", name="Copy link").click()
+        expect(seen.page.locator(".shr-state")).to_have_text("Link copied")
+        copied = seen.page.evaluate("navigator.clipboard.readText()")
+        assert re.sub(r".*\.html", "", copied) == "?set=way:continuous,slots:2#figure-16-1"
+        assert seen.complaints == []

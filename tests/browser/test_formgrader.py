@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import nbformat
 import pytest
-from own_jupyter import running_formgrader, shot
+from own_jupyter import running_formgrader, watched
 from playwright.sync_api import Browser, Page, expect
 
 from softlookup_course.samples.sample_class import hand_ins
@@ -62,29 +62,10 @@ def server(course: Course, report: Report, tmp_path_factory: pytest.TempPathFact
 
 @contextmanager
 def visit(chromium: Browser, *addresses: str, within: str) -> Iterator[Page]:
-    """Open pages, one after the other; none asks another machine for anything, and no script fails."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    outside: list[str] = []
-    errors: list[str] = []
-
-    def decide(route):
-        if route.request.url.startswith((within, "data:", "blob:")):
-            route.continue_()
-        else:
-            outside.append(route.request.url)
-            route.abort()
-
-    context.route("**/*", decide)
-    try:
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        for address in addresses:
-            page.goto(address, wait_until="load")
+    """Open pages, one after the other; the last asks another machine for nothing, and no script of it fails."""
+    with watched(chromium, *addresses, within=within) as (page, seen):
         yield page
-        assert outside == []
-        assert errors == []
-    finally:
-        context.close()
+        assert (seen.requests, seen.errors) == ([], [])
 
 
 @contextmanager
@@ -112,7 +93,6 @@ def test_class_is_listed_with_the_scores_of_the_report(
     records = {record.student: record for record in report.records}
     with formgrader(chromium, server, f"manage_submissions/{NAME}") as page:
         page.wait_for_selector("td.student-id:has-text('mistake-2')")
-        shot(page, "manage_submissions", full_page=True)
         shown = {}
         for student in STUDENTS:
             row = page.locator("tr", has=page.locator(f"td.student-id:has-text('{student}')"))
@@ -129,7 +109,6 @@ def test_class_is_listed_with_the_scores_of_the_report(
 def test_gradebook_leads_to_each_submission(chromium: Browser, server: str, report: Report) -> None:
     with formgrader(chromium, server, f"gradebook/{NAME}/{NAME}") as page:
         page.wait_for_selector("td.score")
-        shot(page, "gradebook", full_page=True)
         links = page.locator("td.name a.name-hidden")
         graded = [record for record in report.records if record.status == "graded"]
         assert links.count() == len(graded)
@@ -146,7 +125,6 @@ def test_submission_shows_the_panels_and_the_points(
     record = next(record for record in report.records if record.student == "mistake-2")
     with formgrader(chromium, server, submission_of(course, "mistake-2")) as page:
         page.wait_for_function("() => document.querySelector('input.score[placeholder]') !== null")
-        shot(page, "submission", full_page=True)
         assert page.locator(".sl-check").count() == len(tasks(4))
         for name, mark in record.tasks.items():
             box = page.locator(f"input[id='{name.replace('.', '-')}-check']")
@@ -179,7 +157,6 @@ def test_points_and_a_comment_given_in_the_browser_stay_when_all_is_graded_again
         page.wait_for_function(f"() => document.getElementById('{BY_HAND}').value === '1.5'")
         # The page asks for grades and for comments one after the other.
         expect(page.locator(f"textarea[id='{BY_HAND}-comment']")).to_have_value("Say why, too.")
-        shot(page, "submission_again", full_page=True)
     feedback = course.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
     assert "Say why, too." in feedback.read_text(encoding="utf-8")
 
@@ -188,11 +165,9 @@ def test_points_and_a_comment_given_in_the_browser_stay_when_all_is_graded_again
 def test_feedback_page_shows_points_and_panels(chromium: Browser, course: Course, report: Report) -> None:
     feedback = course.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
     with visit(chromium, feedback.as_uri(), within=course.root.as_uri()) as page:
-        shot(page, "feedback", full_page=True)
         assert page.locator(".sl-check").count() == len(tasks(4))
         total = re.search(r"Score: ([\d.]+) / ([\d.]+)", page.locator("body").inner_text())
         assert total and (float(total[1]), float(total[2])) == (scores(course)["mistake-2"], report.records[0].max)
     refused = course.notebook("feedback", "not-json", NAME).with_suffix(".html")
     with visit(chromium, refused.as_uri(), within=course.root.as_uri()) as page:
         assert "could not be graded" in page.locator("body").inner_text()
-        shot(page, "feedback_refused", full_page=True)

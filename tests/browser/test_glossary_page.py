@@ -1,7 +1,7 @@
 """A word of the glossary says what it means: on pointing, on focus, on a tap; Escape sends it away."""
 
 import pytest
-from book_browser import AXE, CHAPTER
+from book_browser import CHAPTER, violations
 from playwright.sync_api import Locator, Page, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
@@ -91,8 +91,6 @@ def test_an_explained_word_is_accessible_and_is_not_printed(visit, chapter, them
         page = seen.page
         word(page, "attention weights").hover()
         expect(tip(page)).to_be_visible()
-        page.add_script_tag(path=str(AXE))
-        violations = page.evaluate("async () => (await axe.run({ include: ['.slg-tip', '.bd-article p'] })).violations")
-        assert [violation["id"] for violation in violations] == []
+        assert violations(page, ".slg-tip", ".bd-article p") == []
         page.emulate_media(media="print")
         expect(tip(page)).to_be_hidden()

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from book_browser import AXE
+from book_browser import violations
 from playwright.sync_api import expect
 from test_in_page import PATIENCE_MS, check
 
@@ -40,9 +40,7 @@ def test_task_is_done_in_the_box_of_its_chapter(visited):
     for link in task.locator(".slp-text a[href]").all():
         assert "exercises/../" not in link.get_attribute("href")
     assert visited.complaints == []
-    page.add_script_tag(path=AXE)
-    result = page.evaluate("() => axe.run('section.slp-task')")
-    assert [(violation["id"], violation["nodes"][0]["html"][:120]) for violation in result["violations"]] == []
+    assert violations(page, "section.slp-task") == []
     task.get_by_role("button", name="Close").click()
     expect(page.get_by_role("button", name="✓ Done here: 04.scores")).to_be_focused()
 

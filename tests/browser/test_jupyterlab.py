@@ -6,9 +6,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from book_browser import AXE
+from book_browser import violations
 from lab_server import SHOWN, SLOW_MS, Visit, running_lab, visiting
-from own_jupyter import shot
 from playwright.sync_api import Browser, expect
 
 from softlookup_course.progress.workplace import WORK, give_out
@@ -53,7 +52,6 @@ def welcome(
     with running_lab(checkout, home, request.param) as address, visiting(chromium, address) as seen:
         seen.open()
         seen.run_all()
-        shot(seen.page, "begun")
         seen.page.locator(f"{SHOWN} .slf").wait_for(state="attached", timeout=SLOW_MS)
         expect(seen.page.locator(f"{SHOWN} .jp-OutputArea").last).to_contain_text("Begin with", timeout=SLOW_MS)
         yield seen
@@ -71,7 +69,6 @@ def test_panels_show_verdict_mistake_and_heat_maps_that_can_be_read(welcome: Vis
     expect(page.locator(f"{SHOWN} .sl-check.sl-pass")).to_contain_text("Right: Mixing the values")
     wrong = page.locator(f"{SHOWN} .sl-check.sl-wrong")
     wrong.scroll_into_view_if_needed()
-    shot(page, f"panel-{page.evaluate('document.body.dataset.jpThemeLight')}")
     named = next(mistake for mistake in get_task("04.mix").mistakes if mistake.says in wrong.inner_text())
     assert named.slug
     maps = wrong.locator("table.sl-map")
@@ -80,10 +77,7 @@ def test_panels_show_verdict_mistake_and_heat_maps_that_can_be_read(welcome: Vis
     paper = wrong.evaluate("one => getComputedStyle(one).backgroundColor")
     light = page.evaluate("document.body.dataset.jpThemeLight") == "true"
     assert (paper == "rgb(255, 255, 255)") == light
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    script = "axe.run('.sl-check', {resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa'], preload: false})"
-    violations = page.evaluate(script)["violations"]
-    assert [f"{violation['id']}: {node['html'][:200]}" for violation in violations for node in violation["nodes"]] == []
+    assert violations(page, ".sl-check", runOnly=["wcag2a", "wcag2aa"]) == []
 
 
 def test_figure_answers_to_mouse_and_keyboard(welcome: Visit) -> None:
@@ -92,8 +86,7 @@ def test_figure_answers_to_mouse_and_keyboard(welcome: Visit) -> None:
     words = figure.locator(".slp-words")
     before = words.inner_text()
     handle = figure.locator(".slp-handle")
-    handle.focus()
-    welcome.page.keyboard.press("Shift+ArrowUp")
+    handle.press("Shift+ArrowUp")
     expect(words).not_to_have_text(before)
     by_key = words.inner_text()
     box = figure.locator(".slp-frame svg").first.bounding_box()
@@ -101,7 +94,6 @@ def test_figure_answers_to_mouse_and_keyboard(welcome: Visit) -> None:
     expect(words).not_to_have_text(by_key)
     figure.locator("input[type=range]").fill("0")
     expect(words).to_contain_text("takes all")
-    shot(welcome.page, f"figure-{welcome.page.evaluate('document.body.dataset.jpThemeLight')}")
 
 
 def test_a_link_into_the_book_opens_the_book_as_it_is(welcome: Visit) -> None:
@@ -162,7 +154,6 @@ def test_hint_puts_its_steps_beneath_the_task_that_is_selected(welcome: Visit) -
         assert step.count() == 1
     cell = page.locator(f"{SHOWN} .jp-CodeCell", has=page.locator(".sl-help"))
     expect(cell).to_contain_text(f'hint("{task.id}")')
-    shot(page, f"hint-{page.evaluate('document.body.dataset.jpThemeLight')}")
 
 
 def test_the_table_of_tasks_leads_to_the_tasks(welcome: Visit) -> None:

@@ -27,45 +27,38 @@ def host(tmp_path):
         yield address
 
 
-@pytest.fixture
-def page(chromium):
-    context = chromium.new_context()
-    yield context.new_page()
-    context.close()
-
-
 def read_record(page, name="in-page"):
     return page.evaluate("name => softlookupKept.read(name)", name)
 
 
-def test_kept_answers_are_those_of_one_book_on_all_its_pages(host, page):
-    page.goto(f"{host}2026/page.html")
-    page.evaluate("softlookupKept.write('in-page', {'04.mix': 'mine'})")
-    page.goto(f"{host}2027/page.html")
-    assert read_record(page) == {}
-    page.evaluate("softlookupKept.write('in-page', {'04.mix': 'another'})")
-    page.goto(f"{host}2026/{DEEP}")
-    assert read_record(page) == {"04.mix": "mine"}
+def test_kept_answers_are_those_of_one_book_on_all_its_pages(host, fresh):
+    fresh.goto(f"{host}2026/page.html")
+    fresh.evaluate("softlookupKept.write('in-page', {'04.mix': 'mine'})")
+    fresh.goto(f"{host}2027/page.html")
+    assert read_record(fresh) == {}
+    fresh.evaluate("softlookupKept.write('in-page', {'04.mix': 'another'})")
+    fresh.goto(f"{host}2026/{DEEP}")
+    assert read_record(fresh) == {"04.mix": "mine"}
 
 
-def test_kept_answers_of_earlier_versions_go_to_the_first_book_once(host, page):
+def test_kept_answers_of_earlier_versions_go_to_the_first_book_once(host, fresh):
     old = {"in-page": {"04.mix": "old"}, "quick": {"a.html": 1}, "read": {"a.html": 2}, "tasks": {"record": 3}}
-    page.goto(f"{host}2026/page.html")
-    page.evaluate("softlookupKept.write('quick', {'b.html': 4})")
+    fresh.goto(f"{host}2026/page.html")
+    fresh.evaluate("softlookupKept.write('quick', {'b.html': 4})")
     keys = {f"softlookup-{name}": json.dumps(record) for name, record in old.items()}
-    page.evaluate("keys => Object.assign(localStorage, keys)", keys)
-    page.goto(f"{host}2026/{DEEP}")
-    records = {name: read_record(page, name) for name in old}
+    fresh.evaluate("keys => Object.assign(localStorage, keys)", keys)
+    fresh.goto(f"{host}2026/{DEEP}")
+    records = {name: read_record(fresh, name) for name in old}
     assert records == old | {"quick": {"b.html": 4}}, "what a book has kept already stays"
-    page.goto(f"{host}2027/page.html")
-    assert [read_record(page, name) for name in old] == [{}] * 4
-    assert page.evaluate("Object.keys(localStorage).every((key) => key.endsWith(' /2026/'))")
+    fresh.goto(f"{host}2027/page.html")
+    assert [read_record(fresh, name) for name in old] == [{}] * 4
+    assert fresh.evaluate("Object.keys(localStorage).every((key) => key.endsWith(' /2026/'))")
 
 
-def test_kept_answers_last_until_the_page_is_left_where_nothing_is_stored(host, page):
-    page.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw new Error('denied'); }})")
-    page.goto(f"{host}2026/page.html")
-    page.evaluate("softlookupKept.write('read', {'a.html': 1})")
-    assert read_record(page, "read") == {"a.html": 1}
-    page.reload()
-    assert read_record(page, "read") == {}
+def test_kept_answers_last_until_the_page_is_left_where_nothing_is_stored(host, fresh):
+    fresh.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw new Error('denied'); }})")
+    fresh.goto(f"{host}2026/page.html")
+    fresh.evaluate("softlookupKept.write('read', {'a.html': 1})")
+    assert read_record(fresh, "read") == {"a.html": 1}
+    fresh.reload()
+    assert read_record(fresh, "read") == {}

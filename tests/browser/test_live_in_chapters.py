@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from book_browser import AXE
+from book_browser import violations
+from live_pages import PATIENCE_MS
 from playwright.sync_api import expect
 
 from softlookup.live import rounded
@@ -20,7 +21,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.book]
 
 LOOK, ORDER, LOSS = "book/04_one_head.html", "book/06_positions.html", "book/09_training.html"
 CROSS, INSIDE = "book/08_decoder_and_masks.html", "book/17_looking_inside.html"
-PATIENCE_MS = 90_000
 SCREENS = """() => {
   const tops = (list) => list.map((element) => element.getBoundingClientRect().top / innerHeight);
   const figures = [...document.querySelectorAll(".bd-article figure, .bd-article .slf")];
@@ -60,6 +60,7 @@ def number(text):
     return float(text.replace("−", "-"))
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_look_shows_the_layer_and_head_of_the_chapter_on_any_sentence(opened, translator):
     sentence = "Two old dogs sleep under a wooden table."
@@ -202,11 +203,7 @@ def test_figure_passes_axe_and_fits_a_phone(opened, page, theme):
         reserved = seen.figure.evaluate("(one) => parseFloat(getComputedStyle(one).minHeight)")
         assert before <= reserved + 1, "the page keeps its place free"
         pressed(seen)
-        seen.page.add_script_tag(path=AXE)
-        violations = seen.page.evaluate(
-            "axe.run('[data-live]', { preload: false }).then(({ violations }) => violations.map(({ id }) => id))"
-        )
-        assert violations == []
+        assert violations(seen.page, "[data-live]") == []
         assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from book_browser import AXE
+from book_browser import violations
+from live_pages import PATIENCE_MS, worker
 from playwright.sync_api import expect
 
 from softlookup.live import rounded
@@ -16,7 +17,6 @@ from softlookup.model.parts.trace import Trace
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
 PAGE = "book/live.html"
-PATIENCE_MS = 90_000
 SENTENCES = (
     "A brown dog carries a yellow ball out of the water.",
     "Two women in hats are reading newspapers on a bench.",
@@ -29,28 +29,6 @@ SENTENCES = (
     "The «naïve» 北京 café costs 42 €, doesn't it?",
     "A woman in a green coat waits for a tram, and behind her a small child in yellow boots is counting pigeons.",
 )
-WORKER = """async ([text, how]) => {
-  if (!globalThis.liveWorker) {
-    const { header, text, worker } = globalThis.softlookupTranslator;
-    globalThis.liveWorker = new Worker(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })));
-    await globalThis.liveAsk({ begin: { header, text } });
-  }
-  return globalThis.liveAsk({ translate: { text, how } });
-}"""
-ASK = """() => {
-  globalThis.liveAsk = (message) => new Promise((done, failed) => {
-    const found = { steps: [], tree: [] };
-    globalThis.liveWorker.onmessage = ({ data }) => {
-      if (data.read) found.read = data.read;
-      if (data.grew) found.tree.push(data.grew);
-      if (data.wrote) found.steps.push(data.wrote);
-      if (data.failed) failed(new Error(data.failed));
-      if ("done" in data) done(JSON.parse(JSON.stringify({ ...found, done: data.done }, (_, one) =>
-        (ArrayBuffer.isView(one) ? [...one] : one))));
-    };
-    globalThis.liveWorker.postMessage({ number: 1, ...message });
-  });
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -60,19 +38,22 @@ def translator():
 
 @pytest.fixture(scope="module")
 def ask(chromium, html):
-    """Ask the page's own worker, without the page around it."""
-    context = chromium.new_context()
-    page = context.new_page()
-    page.goto((html / "book/mistakes.html").as_uri())
-    page.add_script_tag(url="../_static/live/weights.js")
-    page.evaluate(ASK)
-    yield lambda text, **how: page.evaluate(WORKER, [text, {"temperature": 0, "beams": 1, "alpha": 1, **how}])
-    context.close()
+    with worker(chromium, html, "weights", "softlookupTranslator") as send:
+        plain = {"temperature": 0, "beams": 1, "alpha": 1}
+        yield lambda text, **how: send({"translate": {"text": text, "how": plain | how}})
 
 
 def as_shown(tokens):
     """Names of tokens as a page shows them."""
     return tuple("(end)" if token == "</s>" else token for token in tokens)
+
+
+@torch.no_grad()
+def encoded(translator, sentence=SENTENCES[0]):
+    """The weights of the encoder's layers."""
+    trace, ids = Trace(), translator.tokenizer.encode(sentence, end=True)
+    translator.model.encode(torch.tensor([ids]), trace=trace)
+    return trace.weights
 
 
 def by_head(weights, heads):
@@ -82,6 +63,7 @@ def by_head(weights, heads):
     return rows.reshape(len(rows), heads, -1).swapaxes(0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(10)
 @pytest.mark.parametrize("sentence", SENTENCES)
 @torch.no_grad()
@@ -95,12 +77,11 @@ def test_greedy_logits_and_attention_are_the_librarys(ask, translator, sentence)
     ).new_ids[0]
     assert [step["id"] for step in got["steps"]] == expected.tolist()
     assert got["done"]["text"] == translator.tokenizer.decode(expected)
-    encoder, decoder = Trace(), Trace()
-    model.encode(source, trace=encoder)
+    decoder = Trace()
     logits = model(source, torch.cat((torch.tensor([2]), expected[:-1]))[None], trace=decoder)[0]
     close = {"rtol": 0, "atol": 1e-4}
     np.testing.assert_allclose([step["logits"] for step in got["steps"]], logits, **close)
-    for layer, weights in enumerate(encoder.weights):
+    for layer, weights in enumerate(encoded(translator, sentence)):
         np.testing.assert_allclose(by_head(got["read"]["layers"][layer]["weights"], 4), weights[0], **close)
         for t, step in enumerate(got["steps"]):
             seen = step["layers"][layer]
@@ -213,12 +194,8 @@ def test_cell_is_computed_again_from_query_and_key(live, translator):
     figure.get_by_role("button", name="Encoder self-attention, mean of all layers").click()
     figure.locator("td[data-row='3'][data-column='2']").click()
     figure.get_by_role("button", name="layer 2, head 4:").click()
-    trace = Trace()
-    ids = translator.tokenizer.encode(SENTENCES[0], end=True)
-    with torch.no_grad():
-        translator.model.encode(torch.tensor([ids]), trace=trace)
     steps = figure.locator(".lvm-steps")
-    weight = float(trace.weights[1][0, 3, 3, 2])
+    weight = float(encoded(translator)[1][0, 3, 3, 2])
     assert float(steps.get_attribute("data-weight")) == pytest.approx(weight, abs=1e-4)
     assert "/ √48 = " in steps.inner_text()
 
@@ -261,11 +238,8 @@ def test_link_opens_the_part_it_asks_for(html, visit, translator, query, first, 
         assert figure.locator(".lvm-title").inner_text() == chosen.pop("", figure.locator(".lvm-title").inner_text())
         assert {name: figure.get_by_label(name, exact=True).input_value() for name in chosen} == chosen
         if "layer=3&head=2" in query:
-            trace, ids = Trace(), translator.tokenizer.encode(SENTENCES[0], end=True)
-            with torch.no_grad():
-                translator.model.encode(torch.tensor([ids]), trace=trace)
             cells = [float(cell) for cell in figure.locator("td[data-grid='encoder']").all_inner_texts()]
-            np.testing.assert_allclose(cells, trace.weights[2][0, 1].flatten(), atol=0.0051)
+            np.testing.assert_allclose(cells, encoded(translator)[2][0, 1].flatten(), atol=0.0051)
         assert seen.complaints == []
 
 
@@ -297,9 +271,7 @@ def test_figure_passes_axe_at_phone_width(html, visit, theme):
         figure.get_by_role("button", name="Cross-attention, mean of all layers").click()
         figure.locator("td[data-grid]").first.click()
         figure.get_by_role("button", name="layer 1, head 1:").click()
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        violations = seen.page.evaluate("axe.run('.lvm', {resultTypes: ['violations']})")["violations"]
-        assert [(violation["id"], violation["nodes"][0]["html"][:150]) for violation in violations] == []
+        assert violations(seen.page, ".lvm") == []
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 

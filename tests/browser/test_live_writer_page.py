@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from book_browser import AXE
+from book_browser import violations
+from live_pages import PATIENCE_MS, worker
 from playwright.sync_api import expect
 
 from softlookup.live import rounded
@@ -12,7 +13,6 @@ from softlookup.model import Trace, generate, load_writer, next_token_probabilit
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
 PAGE = "book/live_writer.html"
-PATIENCE_MS = 90_000
 UNIFORMS = np.random.default_rng(5).random(200).tolist()
 SETTINGS = (
     ("ROMEO:\nWhat light is", {"temperature": 0, "topK": None, "topP": None}),
@@ -20,25 +20,6 @@ SETTINGS = (
     ("O", {"temperature": 1.5, "topK": 7, "topP": None}),
     ("KING RICHARD:\nMy «naïve» lord, the queen is", {"temperature": 1.0, "topK": 20, "topP": 0.5}),
 )
-ASK = """async ([text, how]) => {
-  const send = (message, found) => new Promise((done, failed) => {
-    globalThis.writerWorker.onmessage = ({ data }) => {
-      if (data.read) found.read = data.read;
-      if (data.wrote) found.steps.push(data.wrote);
-      if (data.failed) failed(new Error(data.failed));
-      if ("done" in data) done(data.done);
-    };
-    globalThis.writerWorker.postMessage({ number: 1, ...message });
-  });
-  if (!globalThis.writerWorker) {
-    const { header, text, worker } = globalThis.softlookupWriter;
-    globalThis.writerWorker = new Worker(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })));
-    await send({ begin: { header, text } });
-  }
-  const found = { steps: [] };
-  found.done = await send({ write: { text, how } }, found);
-  return JSON.parse(JSON.stringify(found, (_, one) => (ArrayBuffer.isView(one) ? [...one] : one)));
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +29,12 @@ def writer():
 
 @pytest.fixture(scope="module")
 def ask(chromium, html):
-    """Ask the page's own worker, without the page around it."""
-    context = chromium.new_context()
-    page = context.new_page()
-    page.goto((html / "book/mistakes.html").as_uri())
-    page.add_script_tag(url="../_static/live/writer_weights.js")
-    yield lambda text, **how: page.evaluate(ASK, [text, {"tokens": 40, "uniforms": UNIFORMS, **how}])
-    context.close()
+    with worker(chromium, html, "writer_weights", "softlookupWriter") as send:
+        plain = {"tokens": 40, "uniforms": UNIFORMS}
+        yield lambda text, **how: send({"write": {"text": text, "how": plain | how}})
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("text", "how"), SETTINGS)
 @torch.no_grad()
@@ -78,6 +56,7 @@ def test_text_logits_and_attention_are_the_librarys(ask, writer, text, how):
             np.testing.assert_allclose(np.reshape(row, (6, -1)), weights[0, :, t, : t + 1], **close)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("text", "how"), SETTINGS)
 @torch.no_grad()
@@ -244,9 +223,7 @@ def test_figure_passes_axe_at_phone_width(html, visit, theme):
         figure = wrote(seen, tokens=40)
         figure.locator("td[data-grid]").first.click()
         figure.get_by_role("button", name="layer 1, head 1").click()
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        violations = seen.page.evaluate("axe.run('.lvm', {resultTypes: ['violations']})")["violations"]
-        assert [(violation["id"], violation["nodes"][0]["html"][:150]) for violation in violations] == []
+        assert violations(seen.page, ".lvm") == []
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 

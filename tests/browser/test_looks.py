@@ -6,7 +6,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
 import pytest
-from book_browser import CHAPTER, ROOT
+from book_browser import CHAPTER, ROOT, shift_in
 
 from benchmarks.site.weights import LIMIT_SHIFT, SHIFTS
 
@@ -67,7 +67,7 @@ def test_lines_of_prose_have_60_to_80_characters(html, visit, page):
 def reader(request, server, chromium):
     """A window of a phone's width, or of a desk's, that has the letters from another page."""
     context = chromium.new_context(viewport={"width": request.param, "height": 900})
-    _shifted(context, server + "book/00_before_you_start.html")
+    shift_in(context, server + "book/00_before_you_start.html")
     yield context
     context.close()
 
@@ -75,7 +75,7 @@ def reader(request, server, chromium):
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("page", PAGES)
 def test_page_does_not_jump(server, reader, page):
-    assert _shifted(reader, server + page) < LIMIT_SHIFT
+    assert shift_in(reader, server + page) < LIMIT_SHIFT
 
 
 @pytest.mark.slow
@@ -85,7 +85,7 @@ def test_page_moves_little_when_its_letters_arrive_late(server, chromium, page, 
     context = chromium.new_context(viewport={"width": width, "height": 900})
     try:
         context.route("**/*.woff2", lambda route: (time.sleep(0.3), route.continue_()))
-        assert _shifted(context, server + page) < LIMIT_SHIFT
+        assert shift_in(context, server + page) < LIMIT_SHIFT
     finally:
         context.close()
 
@@ -135,16 +135,6 @@ def test_exercises_do_not_jump_where_half_a_page_comes_first(html, chromium, mar
         server.shutdown()
         server.server_close()
     assert shifted < LIMIT_SHIFT
-
-
-def _shifted(context, address):
-    tab = context.new_page()
-    tab.add_init_script(SHIFTS)
-    tab.goto(address, wait_until="load")
-    tab.evaluate("document.fonts.ready.then(() => new Promise((done) => setTimeout(done, 300)))")
-    shifted = tab.evaluate("window.shifted")
-    tab.close()
-    return shifted
 
 
 @pytest.mark.parametrize("page", ["book/04_one_head.html", "book/06_positions.html"])

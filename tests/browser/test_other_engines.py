@@ -1,10 +1,17 @@
-"""Every page in Firefox and in WebKit: what stands in one browser has to stand in the others."""
+"""Firefox and WebKit: pages, figures, models and Python in the page stand and give there what they give in Chromium."""
+
+import json
 
 import pytest
 from book_browser import CHAPTER, NOT_BUILT
+from figure_ways import ORACLES, WAYS
 from page_state import CONTENT, LAYOUT, SEARCH, UNFOLD, only_findings
+from test_in_page import EXERCISES, RIGHT
+from working import drag_all, press_all, strike_all
 
 from benchmarks.site.engines import Engine
+from softlookup.live import rounded
+from softlookup.model import load_translator, load_writer
 
 pytestmark = [pytest.mark.browser, pytest.mark.book, pytest.mark.slow]
 
@@ -25,14 +32,10 @@ def look(engine: Engine, address: str) -> dict[str, list[str]]:
     return only_findings(problems)
 
 
-def test_page_by_file_stands_in_the_other_engines(engine, any_page):
+@pytest.mark.parametrize("place", ["files", "served"])
+def test_page_stands_in_the_other_engines(engine, any_page, place):
     assert any_page != NOT_BUILT
-    assert look(engine, engine.files + any_page) == {}
-
-
-def test_page_from_a_server_stands_in_the_other_engines(engine, any_page):
-    assert any_page != NOT_BUILT
-    assert look(engine, engine.served + any_page) == {}
+    assert look(engine, getattr(engine, place) + any_page) == {}
 
 
 def test_theme_button_changes_the_theme_in_the_other_engines(engine):
@@ -49,3 +52,110 @@ def test_theme_button_changes_the_theme_in_the_other_engines(engine):
 def test_search_finds_the_chapter_in_the_other_engines(engine):
     engine.visit(engine.files + "search.html?q=softmax")
     assert any("04_one_head" in link for link in engine.run(SEARCH))
+
+
+@pytest.mark.parametrize("figure", sorted(WAYS))
+@pytest.mark.parametrize("works", [(press_all, drag_all), (strike_all,)], ids=["mouse", "keys"])
+def test_figure_obeys_the_mouse_and_the_keys_in_the_other_engines(engine, figure, works):
+    engine.resize(1280)
+    engine.visit(engine.files + ORACLES[figure].page)
+    for work in works:
+        work(engine, figure)
+    assert engine.complaints() == []
+
+
+SENTENCE = "Two women in hats are reading newspapers on a bench."
+BEGINNING = "ROMEO:\nWhat light is"
+TOKENS = 20
+PUT = """() => {
+  for (const [css, value] of %s) {
+    const field = document.querySelector(`[data-live] ${css}`);
+    field.value = value;
+    for (const kind of ["input", "change"]) field.dispatchEvent(new Event(kind, { bubbles: true }));
+  }
+  return true;
+}"""
+OPENED = """async () => {
+  while (!document.querySelector("[data-live] textarea")) await new Promise((done) => setTimeout(done, 50));
+  return true;
+}"""
+READ = """async () => {
+  let text;
+  for (let tries = 0; tries < 900; tries += 1) {
+    text = document.querySelector("[data-live] %s")?.textContent;
+    if (text === %s) return text;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  return text ?? document.querySelector("[data-live] .lvm-state").textContent;
+}"""
+
+
+def answered(engine: Engine, fields: list[tuple[str, str | int]], place: str, expected: str) -> str:
+    """Fill in the form of the page's live figure, press, and give what stands in a place in the end."""
+    engine.run(PUT % json.dumps(fields))
+    engine.click("[data-live] .lvm-go")
+    return engine.run(READ % (place, json.dumps(expected)))
+
+
+@pytest.mark.parametrize("place", ["files", "served"])
+@pytest.mark.parametrize("page", ["book/live.html", "book/index.html", "book/04_one_head.html"])
+def test_sentence_is_translated_in_the_other_engines(engine, page, place):
+    expected = rounded(load_translator()).translate(SENTENCE, beams=1).text
+    engine.resize(1280)
+    engine.visit(getattr(engine, place) + page)
+    if page == "book/index.html":
+        engine.click(".lvm-open")
+        engine.run(OPENED)
+    assert answered(engine, [("form :is(input, textarea)", SENTENCE)], ".lvm-french", expected) == expected
+    assert engine.complaints() == []
+
+
+def test_writer_writes_on_in_the_other_engines(engine):
+    expected = rounded(load_writer()).write(BEGINNING, max_new_tokens=TOKENS)
+    engine.resize(1280)
+    engine.visit(engine.files + "book/live_writer.html")
+    fields = [("textarea", BEGINNING), ("[id$=temperature]", 0), ("[id$=tokens]", TOKENS)]
+    assert answered(engine, fields, ".lvm-written", expected) == expected
+    assert engine.complaints() == []
+
+
+WHEN = """async () => {
+  for (let tries = 0; tries < 900; tries += 1) {
+    const found = document.querySelector(%s);
+    if (found && !document.querySelector(".slp-check[aria-disabled='true']")) return found.innerText;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  return document.querySelector(".slp-box")?.innerText ?? "no box";
+}"""
+WRONG = "def scores(q, k):\n    return k @ np.swapaxes(q, -1, -2)"
+
+
+def text(engine: Engine, css: str) -> str:
+    """The text of something that the page will show."""
+    return engine.run(WHEN % json.dumps(css))
+
+
+def with_answer(engine: Engine, place: str, source: str) -> str:
+    """Check an answer that the browser has kept."""
+    record = json.dumps({"04.scores": {"source": source, "verdict": "unchecked"}})
+    engine.visit(place + EXERCISES)
+    engine.run(f"() => {{ globalThis.softlookupKept.write('in-page', {record}); return true; }}")
+    engine.visit(place + EXERCISES)
+    engine.click("section:has(> span#exercise-04-scores) .slp-open")
+    text(engine, ".slp-box .slp-check")
+    engine.click(".slp-box .slp-check")
+    return text(engine, ".slp-out")
+
+
+@pytest.mark.parametrize("place", ["files", "served"])
+def test_task_is_checked_in_the_other_engines(engine, place):
+    address = getattr(engine, place)
+    assert "Not yet" in with_answer(engine, address, WRONG)
+    assert "Right: Raw scores" in with_answer(engine, address, RIGHT)
+    assert engine.complaints() == []
+
+
+def test_cell_of_the_playground_runs_in_the_other_engines(engine):
+    engine.visit(engine.files + "book/playground.html")
+    engine.click(".slp-try .slp-open", 1)
+    assert "price 3.04" in text(engine, ".slp-printed")

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from book_browser import AXE, CHAPTER
+from book_browser import CHAPTER, violations
 from playwright.sync_api import Page, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
@@ -17,12 +17,6 @@ def place(origin, html, server, page):
 
 def first(page: Page):
     return page.locator(".sls-list a").first
-
-
-def violations(page: Page, inside: str) -> list[str]:
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    result = page.evaluate(f"axe.run({inside}, {{resultTypes: ['violations'], preload: false}})")
-    return [violation["id"] for violation in result["violations"]]
 
 
 def open_dialog(page: Page, query: str) -> None:
@@ -46,11 +40,12 @@ def test_search_page_shows_the_section_first(html, server, visit, origin, theme,
         high = page.locator(".sls-text").evaluate_all("all => Math.max(...all.map((one) => one.offsetHeight))")
         assert high < 50  # two lines
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert violations(page, "document") == [] and seen.complaints == []
+        assert violations(page) == [] and seen.complaints == []
         page.locator(".bd-search-container input").fill("kv cache")
         expect(first(page)).to_contain_text("KV cache")
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("origin", ["disk", "server"])
 def test_nothing_of_the_search_is_loaded_before_somebody_searches(html, server, visit, origin):
@@ -73,7 +68,7 @@ def test_dialog_shows_sections_while_one_types_and_keys_lead_to_them(html, visit
         expect(first(page)).to_have_text("Why divide by the square root of H?")
         box = page.locator("#pst-search-dialog").bounding_box()
         assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= width
-        assert violations(page, "'#pst-search-dialog'") == []
+        assert violations(page, "#pst-search-dialog") == []
         page.keyboard.press("ArrowDown")
         expect(first(page)).to_be_focused()
         page.keyboard.press("ArrowUp")
@@ -107,9 +102,6 @@ def test_magnifier_stands_beside_the_first_letter(html, visit):
         assert icon and field and icon["x"] + icon["width"] <= field["x"]
 
 
-def test_without_scripts_the_page_says_where_else_to_look(html, chromium):
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto((html / "search.html").as_uri())
-    expect(page.locator(".bd-search-container a")).to_have_attribute("href", "book/glossary.html")
-    context.close()
+def test_without_scripts_the_page_says_where_else_to_look(html, visit):
+    with visit((html / "search.html").as_uri(), java_script_enabled=False) as seen:
+        expect(seen.page.locator(".bd-search-container a")).to_have_attribute("href", "book/glossary.html")

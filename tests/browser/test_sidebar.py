@@ -1,7 +1,7 @@
 """The list of chapters at the side: it opens at the present page, folds some, and shows what is read and done."""
 
 import pytest
-from book_browser import AXE
+from book_browser import violations
 from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
@@ -36,6 +36,7 @@ def test_instructors_pages_are_folded_until_one_of_them_is_open(html, visit):
         expect(seen.page.locator(".bd-sidebar-primary a[href$='instructors_plan.html']")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_what_is_read_and_done_is_marked(html, visit):
     with visit((html / CHAPTER).as_uri()) as seen:
         ids = seen.page.locator(".bd-article > section > section").evaluate_all("all => all.map((one) => one.id)")
@@ -59,12 +60,7 @@ def test_what_is_read_and_done_is_marked(html, visit):
         expect(mark).to_contain_text("1 ✓")
         ticked = seen.page.locator("td code:has(.read-mark)")
         assert set(ticked.evaluate_all("all => all.map((one) => one.textContent)")) == {"02.mix ✓"}
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        for part in (".bd-sidebar-primary", ".page-toc"):
-            violations = seen.page.evaluate("(part) => axe.run(part, {resultTypes: ['violations']})", part)[
-                "violations"
-            ]
-            assert [(violation["id"], violation["nodes"][0]["html"]) for violation in violations] == []
+        assert violations(seen.page, ".bd-sidebar-primary", ".page-toc") == []
 
 
 def test_page_of_a_notebook_leaves_its_chapters_reading_alone(html, visit):

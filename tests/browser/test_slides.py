@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -58,29 +59,17 @@ def each_slide(page: Page) -> list[str]:
     return headings
 
 
-def test_slides_need_nothing_but_their_folder(folder: Path, chromium: Browser) -> None:
-    context = chromium.new_context(viewport={"width": 1280, "height": 800})
-    page = context.new_page()
-    requests: list[str] = []
-    complaints: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.on("requestfailed", lambda request: complaints.append(request.url))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: message.type in {"error", "warning"} and complaints.append(message.text))
-    try:
-        page.goto((folder / f"{NAME}.html").as_uri())
-        page.evaluate("() => MathJax.startup.promise")
-        headings = each_slide(page)
-        formulas = page.evaluate("document.querySelectorAll('section mjx-container').length")
-        left = page.evaluate(
-            "[...document.querySelectorAll('section p')].filter((p) => /\\$\\$/.test(p.innerText)).length"
-        )
-        widths = page.evaluate("[...document.querySelectorAll('.slk-figure img')].map((one) => one.naturalWidth)")
-        pictures = page.evaluate("[...document.querySelectorAll('.slk-figure img')].map((one) => one.alt.length)")
-    finally:
-        context.close()
-    here = folder.as_uri()
-    assert [url for url in requests if not url.startswith((here, "data:", "blob:"))] == [] and complaints == []
+@pytest.mark.slow
+def test_slides_need_nothing_but_their_folder(folder: Path, visit: Callable) -> None:
+    with visit((folder / f"{NAME}.html").as_uri(), formulas=True, alone=True) as seen:
+        headings = each_slide(seen.page)
+        formulas = seen.page.locator("section mjx-container").count()
+        raw = "all => all.filter((p) => /\\$\\$/.test(p.innerText)).length"
+        left = seen.page.locator("section p").evaluate_all(raw)
+        sizes = "all => all.map((one) => [one.naturalWidth, one.alt.length])"
+        pictures = seen.page.locator(".slk-figure img").evaluate_all(sizes)
+        outside = [url for url in seen.requests if not url.startswith((folder.as_uri(), "data:", "blob:"))]
+        assert outside == [] and seen.complaints == []
     assert len(headings) >= 12 and headings[0] == "One head of self-attention" and len(set(headings)) >= 8
-    assert formulas >= 10 and left == 0
-    assert len(widths) >= 3 and min(widths) > 100 and min(pictures) > 20
+    assert formulas >= 10 and left == 0 and len(pictures) >= 3
+    assert min(width for width, _ in pictures) > 100 and min(letters for _, letters in pictures) > 20

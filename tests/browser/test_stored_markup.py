@@ -5,13 +5,11 @@ import copy
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
 import pytest
-from own_jupyter import running_formgrader, shot
+from own_jupyter import Seen, running_formgrader, watched
 from playwright.sync_api import Browser, Page
 
 from attacks.handin import TRACE
@@ -41,50 +39,9 @@ def scale(*given, **named):
 """
 
 
-@dataclass
-class Seen:
-    """What happened on a page beside its being shown.
-
-    Attributes:
-        requests: Addresses that were asked for outside the page's own server.
-        events: Dialogs, other windows, and other pages in this one.
-    """
-
-    requests: list[str] = field(default_factory=list)
-    events: list[str] = field(default_factory=list)
-
-
-@contextmanager
-def watched(chromium: Browser, *addresses: str, within: str) -> Iterator[tuple[Page, Seen]]:
-    """Open pages, one after the other, and write down what they do. Nothing leaves this machine."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    seen = Seen()
-
-    def decide(route):
-        url = route.request.url
-        if url.startswith((within, "data:")):
-            route.continue_()
-        else:
-            seen.requests.append(url)
-            route.abort()
-
-    try:
-        page = context.new_page()
-        for address in addresses[:-1]:
-            page.goto(address, wait_until="load")
-        context.route("**/*", decide)
-        page.on("dialog", lambda dialog: (seen.events.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        context.on("page", lambda other: seen.events.append(f"window {other.url}"))
-        page.on("framenavigated", lambda frame: seen.events.append(f"page {frame.url}"))
-        page.goto(addresses[-1], wait_until="load")
-        page.wait_for_load_state("networkidle")
-        yield page, seen
-    finally:
-        context.close()
-
-
 def assert_quiet(page: Page, seen: Seen, address: str) -> None:
     """Nothing ran, nothing was asked for, and the page is still the same."""
+    page.wait_for_load_state("networkidle")
     assert TRACE not in page.title()
     assert seen.requests == []
     # nbgrader's own script writes the number of the submission into the address.
@@ -145,6 +102,7 @@ def test_watch_sees_what_runs_and_what_is_asked_for(chromium: Browser, tmp_path:
     file = tmp_path / "page.html"
     file.write_text(f"{PAYLOADS['tags that run'][1]} {PAYLOADS['pictures'][0]} <img src='{OUTSIDE}/picture'>")
     with watched(chromium, file.as_uri(), within=file.as_uri()) as (page, seen):
+        page.wait_for_load_state("networkidle")
         assert page.title() == TRACE and f"{OUTSIDE}/picture" in seen.requests
 
 
@@ -153,7 +111,6 @@ def test_feedback_page_runs_nothing_and_asks_for_nothing(chromium: Browser, cour
     for student in (STUDENT, "broken"):
         address = page_of(course, NAME, student).as_uri()
         with watched(chromium, address, within=address) as (page, seen):
-            shot(page, f"markup_feedback_{student}", full_page=True)
             assert_quiet(page, seen, address)
             assert page.locator("script").count() == 0 and seen.requests == []
             policy = page.locator("head > meta").first.get_attribute("content")
@@ -169,6 +126,7 @@ def test_feedback_page_runs_nothing_even_where_an_answer_was_not_cleaned(
     file = tmp_path / "page.html"
     file.write_text(text.replace("</body>", "\n".join(PAYLOADS["tags that run"][:16]) + "</body>"), encoding="utf-8")
     with watched(chromium, file.as_uri(), within=file.as_uri()) as (page, seen):
+        page.wait_for_load_state("networkidle")
         page.locator("details").first.wait_for(state="attached")
         assert TRACE not in page.title() and seen.requests == []
 
@@ -183,7 +141,6 @@ def test_formgrader_runs_nothing_that_a_student_wrote(
             place = f"submissions/{book.find_submission_notebook(NAME, NAME, STUDENT).id}/"
     address = f"{server}formgrader/{place}"
     with watched(chromium, f"{server}login?token={TOKEN}&next=/api", address, within=server) as (page, seen):
-        shot(page, f"markup_formgrader_{place.split('/')[0]}", full_page=True)
         assert_quiet(page, seen, address)
         if place.startswith("submissions"):
             assert page.locator("input.score").count() > len(WRITTEN)

@@ -60,6 +60,7 @@ def shown(figure):
     return [tuple(pair) for pair in figure.locator(".slt-token").evaluate_all(SHOWN)]
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("body", [0, 1])
 def test_pieces_and_ids_are_those_of_the_library(figure, body):
@@ -75,6 +76,8 @@ def test_pieces_and_ids_are_those_of_the_library(figure, body):
 
 
 def test_field_keeps_what_was_typed_and_counts_it(figure):
+    for part in (".slt-told", ".slt-count"):
+        assert figure.locator(part).get_attribute("aria-live") == "polite"
     figure.locator("textarea").fill("orange")
     assert figure.locator(".slt-count").inner_text() == "6 characters, 1 token"
     choose(figure, cut="characters")
@@ -116,8 +119,3 @@ def test_unknown_words_and_characters_are_said_to_be_lost(figure):
     assert "becomes <unk>" in figure.locator(".slt-words").inner_text()
     choose(figure, cut="byte pairs")
     assert figure.locator(".slt-unknown").last.get_attribute("data-piece") == "😀"
-
-
-def test_what_is_said_about_a_token_is_announced(figure):
-    assert figure.locator(".slt-told").get_attribute("aria-live") == "polite"
-    assert figure.locator(".slt-count").get_attribute("aria-live") == "polite"

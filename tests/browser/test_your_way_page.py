@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from book_browser import AXE, CHAPTER
+from book_browser import CHAPTER, violations
 from playwright.sync_api import Page, expect
 
 from softlookup_course.browser import settle
@@ -135,9 +135,8 @@ def test_questions_answered_in_a_terminal_are_counted_at_their_task(way):
     assert "questions" not in way.locator("[data-task='04.scale'] .way-told").text_content()
 
 
-def test_what_the_command_writes_beside_the_book_is_shown_and_kept(chromium, server):
-    context = chromium.new_context()
-    page = context.new_page()
+def test_what_the_command_writes_beside_the_book_is_shown_and_kept(fresh, server):
+    page = fresh
     content = [as_script(record({"04.mix": "pass"}))]
     page.route(f"**/{SCRIPT}", lambda route: route.fulfill(body=content[0], content_type="text/javascript"))
     page.goto(server + WAY)
@@ -149,30 +148,25 @@ def test_what_the_command_writes_beside_the_book_is_shown_and_kept(chromium, ser
     page.reload()
     page.wait_for_function("() => window.softlookupProgress !== undefined")
     expect(page.locator("#way-4 .way-count")).to_contain_text("1 of 14")
-    context.close()
 
 
-def test_forgetting_removes_all_and_an_older_record_does_not_come_back(chromium, server):
-    context = chromium.new_context()
-    page = context.new_page()
+def test_forgetting_removes_all_and_an_older_record_does_not_come_back(fresh, server):
+    page = fresh
     content = as_script(record({"04.mix": "pass"}))
     page.route(f"**/{SCRIPT}", lambda route: route.fulfill(body=content, content_type="text/javascript"))
     page.goto(server + WAY)
-    page.locator("[data-page='01_motivation.html'] input").focus()
-    page.keyboard.press("Space")
+    page.locator("[data-page='01_motivation.html'] input").press("Space")
     expect(page.locator("#way-sum")).to_contain_text(f"1 of {len(CHAPTERS)} chapters read, 1 of")
     page.once("dialog", lambda dialog: dialog.dismiss())
     page.locator("#way-forget").click()
     expect(page.locator("#way-sum")).to_contain_text(f"1 of {len(CHAPTERS)} chapters read, 1 of")
     page.once("dialog", lambda dialog: dialog.accept())
-    page.locator("#way-forget").focus()
-    page.keyboard.press("Enter")
+    page.locator("#way-forget").press("Enter")
     expect(page.locator("#way-sum")).to_have_text(f"0 of {len(CHAPTERS)} chapters read.")
     page.reload()
     page.wait_for_function("() => window.softlookupProgress !== undefined")
     expect(page.locator("#way-sum")).to_have_text(f"0 of {len(CHAPTERS)} chapters read.")
     assert "record" not in page.evaluate(KEPT, "tasks")
-    context.close()
 
 
 @pytest.mark.slow
@@ -203,8 +197,4 @@ def test_the_page_passes_axe_with_everything_on_it(way):
     way.locator("#way-4 summary").click()
     for theme in ("light", "dark"):
         way.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
-        way.evaluate(AXE.read_text(encoding="utf-8"))
-        violations = way.evaluate("axe.run('article', {resultTypes: ['violations'], preload: false})")["violations"]
-        assert [
-            f"{violation['id']}: {node['html'][:200]}" for violation in violations for node in violation["nodes"]
-        ] == []
+        assert violations(way, "article") == []

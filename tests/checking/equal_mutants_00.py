@@ -5,13 +5,11 @@ SQUARED = "a difference that is squared may be taken either way round"
 ONE_COLUMN = "predictions have one column: the first is the last"
 AS_MANY_ROWS = "all of them have one row for each example of the batch"
 
-EQUAL: list[tuple[str, str, str]] = [
+EQUAL: list[tuple[str, ...]] = [
     ("00.error", "difference = target - predicted[:, 0]", SQUARED),
     ("00.error", "difference = predicted[:, -1] - target", ONE_COLUMN),
     ("00.softmax", "return (e / e.sum(axis=-1, keepdims=True)).tolist()", TWO_AXES),
     ("00.cross-entropy", "log_p = torch.log_softmax(logits, dim=1)", TWO_AXES),
-    ("00.cross-entropy", "picked = log_p[torch.arange(len(log_p)), target]", AS_MANY_ROWS),
-    ("00.cross-entropy", "picked = log_p[torch.arange(len(logits)), target]", AS_MANY_ROWS),
-    ("00.gradient", "return 2 * x.T @ error / len(error)", AS_MANY_ROWS),
-    ("00.gradient", "return 2 * x.T @ error / len(x)", AS_MANY_ROWS),
+    ("00.cross-entropy", "picked = log_p[torch.arange(len({})), target]", AS_MANY_ROWS, "log_p; logits"),
+    ("00.gradient", "return 2 * x.T @ error / len({})", AS_MANY_ROWS, "error; x"),
 ]

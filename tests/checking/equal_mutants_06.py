@@ -12,38 +12,24 @@ AS_MANY = "there are as many values as keys"
 ONE_ROW = "there is one position, so its row is the first and the last"
 NOT_TAKEN = "near distances have a bucket each, so what the logarithm makes of them is not taken"
 HALF = "half of an even number of buckets is as many as the other half"
+FIRST_BUCKET = "the first logarithm is 0, which gives the same bucket"
+ONES = "x, new = (torch.cat([a, torch.ones(len(a), 1, dtype={}.dtype)], dim=1) for a in (x, new))"
 
-EQUAL: list[tuple[str, str, str]] = [
+EQUAL: list[tuple[str, ...]] = [
     ("06.angles", "i = torch.arange((width + 1) // 2)", FLOAT32),
     ("06.sinusoids", "table = torch.zeros(length, d_model)", FLOAT32),
     ("06.add", "rows = table[start:length + start].to(x.dtype)", COMMUTES),
     ("06.probe", "x, new = (torch.cat([a, torch.ones(len(a), 1)], dim=1) for a in (x, new))", FLOAT_ONES),
     ("06.probe", "x, new = (torch.cat([a, torch.ones(len(a), 1, dtype=a.dtype)], dim=-1) for a in (x, new))", TWO_AXES),
-    (
-        "06.probe",
-        "x, new = (torch.cat([a, torch.ones(len(a), 1, dtype=labels.dtype)], dim=1) for a in (x, new))",
-        FLOAT_ONES,
-    ),
-    (
-        "06.probe",
-        "x, new = (torch.cat([a, torch.ones(len(a), 1, dtype=new.dtype)], dim=1) for a in (x, new))",
-        SAME_DTYPE,
-    ),
-    (
-        "06.probe",
-        "x, new = (torch.cat([a, torch.ones(len(a), 1, dtype=x.dtype)], dim=1) for a in (x, new))",
-        SAME_DTYPE,
-    ),
+    ("06.probe", ONES.format("labels"), FLOAT_ONES),
+    ("06.probe", ONES.format("new"), SAME_DTYPE),
+    ("06.probe", ONES.format("x"), SAME_DTYPE),
     ("06.probe", "wanted = nn.functional.one_hot(labels).to(new.dtype)", SAME_DTYPE),
     ("06.shift", "turned = position_angles(torch.tensor([steps]), d_model, base)[-1]", ONE_ROW),
     ("06.shift", "matrix = torch.zeros(d_model, d_model)", FLOAT32),
     ("06.shaw", "content = q @ k.transpose(2, -1)", FOUR_AXES),
-    ("06.shaw", "return (content + distance) / math.sqrt(k.shape[-1])", SAME_WIDTH),
-    ("06.shaw", "return (content + distance) / math.sqrt(own.shape[-1])", SAME_WIDTH),
-    ("06.shaw", "return (content + distance) / math.sqrt(table.shape[-1])", SAME_WIDTH),
-    ("06.buckets", "ratio = torch.log(back.clamp(min=2) / alone) / math.log(farthest / alone)", NOT_TAKEN),
-    ("06.buckets", "ratio = torch.log(back.clamp(min=0) / alone) / math.log(farthest / alone)", NOT_TAKEN),
-    ("06.buckets", "ratio = torch.log(back.clamp(min=-1) / alone) / math.log(farthest / alone)", NOT_TAKEN),
+    ("06.shaw", "return (content + distance) / math.sqrt({}.shape[-1])", SAME_WIDTH, "k; own; table"),
+    ("06.buckets", "ratio = torch.log(back.clamp(min={}) / alone) / math.log(farthest / alone)", NOT_TAKEN, "2; 0; -1"),
     ("06.buckets", "far = alone + (ratio * alone).long()", HALF),
     ("06.alibi", "head = torch.arange(1, n_heads + 1)", FLOAT32),
     ("06.turn", "a, b = (x[..., 0], x[..., -1])", TWO_NUMBERS),
@@ -55,9 +41,5 @@ EQUAL: list[tuple[str, str, str]] = [
     ("06.cached", "n_queries, n_keys = (q.shape[2], v.shape[2])", AS_MANY),
     ("06.cached", "s = q @ k.transpose(2, -1) / math.sqrt(q.shape[-1])", FOUR_AXES),
     ("06.cached", "s = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])", SAME_WIDTH),
-    (
-        "06.buckets",
-        "return torch.where(back <= alone, back, far)",
-        "the first logarithm is 0, which gives the same bucket",
-    ),
+    ("06.buckets", "return torch.where(back <= alone, back, far)", FIRST_BUCKET),
 ]

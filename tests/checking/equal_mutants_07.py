@@ -3,33 +3,27 @@
 COMMUTES = "a sum or product of numbers does not depend on the order of its terms"
 TWO_AXES = "the task's arrays have two axes, so axis 1 is the last one"
 PUBLIC = "the public variant has this constant at the value that changes nothing; another variant would tell"
-OTHER_BRANCH = "the public variant, norm after the sum, never comes here; the other variant does"
+OTHER = "the public variant, norm after the sum, never comes here; the other variant does"
 
-_ELSEWHERE = {
-    "inside = layer_norm({}, gain, shift, 1e-05) if norm_first else x": (
-        "b_1 b_2 gain inside norm_first shift w_1 w_2 y"
-    ),
-    "inside = layer_norm(x, {}, shift, 1e-05) if norm_first else x": "b_1 b_2 inside norm_first shift w_1 w_2 x y",
-    "inside = layer_norm(x, gain, {}, 1e-05) if norm_first else x": "b_1 b_2 gain inside norm_first w_1 w_2 x y",
-    "inside = layer_norm(x, gain, shift, {}) if norm_first else x": "1.00001 5e-06",
-    "return {} if norm_first else layer_norm(y, gain, shift, 1e-05)": "b_1 b_2 gain inside norm_first shift w_1 w_2 x",
-}
+SAME = "with the norm after the sum, inside is x by another name"
+NORM = "inside = layer_norm({}) if norm_first else x"
 
-EQUAL: list[tuple[str, str, str]] = [
-    *(
-        ("07.sublayer", line.replace("{}", name), OTHER_BRANCH)
-        for line, names in _ELSEWHERE.items()
-        for name in names.split()
-    ),
+EQUAL: list[tuple[str, ...]] = [
+    ("07.sublayer", "y = {} + feed_forward({}, w_1, b_1, w_2, b_2)", SAME, "inside; x"),
     (
         "07.sublayer",
-        "y = inside + feed_forward(inside, w_1, b_1, w_2, b_2)",
-        "with the norm after the sum, inside is x by another name",
+        NORM.format("{}, gain, shift, 1e-05"),
+        OTHER,
+        "b_1; b_2; gain; inside; norm_first; shift; w_1; w_2; y",
     ),
+    ("07.sublayer", NORM.format("x, {}, shift, 1e-05"), OTHER, "b_1; b_2; inside; norm_first; shift; w_1; w_2; x; y"),
+    ("07.sublayer", NORM.format("x, gain, {}, 1e-05"), OTHER, "b_1; b_2; gain; inside; norm_first; w_1; w_2; x; y"),
+    ("07.sublayer", NORM.format("x, gain, shift, {}"), OTHER, "1.00001; 5e-06"),
     (
         "07.sublayer",
-        "y = x + feed_forward(x, w_1, b_1, w_2, b_2)",
-        "with the norm after the sum, inside is x by another name",
+        "return {} if norm_first else layer_norm(y, gain, shift, 1e-05)",
+        OTHER,
+        "b_1; b_2; gain; inside; norm_first; shift; w_1; w_2; x",
     ),
     ("07.rms-norm", "return x / torch.sqrt(mean_square + eps) * gain", PUBLIC),
     ("07.layer-norm-backward", "mean = x.mean(dim=1, keepdim=True)", TWO_AXES),

@@ -12,8 +12,9 @@ SIZE = "both have the same size along that axis"
 STABLE = "torch's sort of few numbers on a CPU keeps the order of equal ones without being asked"
 STRICT = "parents and tokens are equally many, so that a strict zip has nothing to complain of"
 ZERO = "the first total is 0 in every dtype, and what is added to it brings its own"
+GROWN = "grown = [[*texts[parent], token] for parent, token in zip(parents.tolist(), tokens.tolist(){})]"
 
-EQUAL: list[tuple[str, str, str]] = [
+EQUAL: list[tuple[str, ...]] = [
     ("10.next", "return logits[torch.arange(len(lengths)), lengths - 1].argmax(dim=-1)", SIZE),
     ("10.next", "return logits[torch.arange(len(logits)), lengths - 1].argmax(dim=1)", AXIS),
     ("10.temperature", "return torch.zeros_like(logits).scatter(-1, likeliest, 1.0)", AXIS),
@@ -47,32 +48,16 @@ EQUAL: list[tuple[str, str, str]] = [
     ("10.attend", "n_new, n_all = (q.shape[2], k.shape[-2])", AXIS),
     ("10.attend", "n_new, n_all = (q.shape[2], v.shape[2])", SIZE),
     ("10.attend", "s = q @ k.transpose(2, -1) / math.sqrt(q.shape[-1])", AXIS),
-    ("10.attend", "s = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])", SIZE),
-    ("10.attend", "s = q @ k.transpose(-2, -1) / math.sqrt(v.shape[-1])", SIZE),
-    ("10.step", "k, v = extend_cache(k, v, new_k, new_v, torch.arange(len(k)))", SIZE),
-    ("10.step", "k, v = extend_cache(k, v, new_k, new_v, torch.arange(len(new_k)))", SIZE),
-    ("10.step", "k, v = extend_cache(k, v, new_k, new_v, torch.arange(len(new_v)))", SIZE),
-    ("10.step", "k, v = extend_cache(k, v, new_k, new_v, torch.arange(len(q)))", SIZE),
-    ("10.step", "k, v = extend_cache(k, v, new_k, new_v, torch.arange(len(v)))", SIZE),
+    ("10.attend", "s = q @ k.transpose(-2, -1) / math.sqrt({}.shape[-1])", SIZE, "k; v"),
+    ("10.step", "k, v = extend_cache(k, v, new_k, new_v, torch.arange(len({})))", SIZE, "k; new_k; new_v; q; v"),
     ("10.write", "d_model = embedding.shape[-1]", AXIS),
-    ("10.write", "d_model = w_k.shape[1]", SIZE),
-    ("10.write", "d_model = w_o.shape[1]", SIZE),
-    ("10.write", "d_model = w_q.shape[1]", SIZE),
-    ("10.write", "d_model = w_v.shape[1]", SIZE),
+    ("10.write", "d_model = {}.shape[1]", SIZE, "w_k; w_o; w_q; w_v"),
     ("10.write", "k = v = torch.zeros(1, n_heads, 0, d_model // n_heads)", EMPTY),
     ("10.write", "k = v = torch.zeros(2, n_heads, 0, d_model // n_heads, dtype=embedding.dtype)", ROWS),
     ("10.write", "k = v = torch.zeros(1, n_heads, 0, d_model // n_heads, dtype=prompt.dtype)", EMPTY),
-    ("10.write", "k = v = torch.zeros(1, n_heads, 0, d_model // n_heads, dtype=w_k.dtype)", DTYPE),
-    ("10.write", "k = v = torch.zeros(1, n_heads, 0, d_model // n_heads, dtype=w_o.dtype)", DTYPE),
-    ("10.write", "k = v = torch.zeros(1, n_heads, 0, d_model // n_heads, dtype=w_q.dtype)", DTYPE),
-    ("10.write", "k = v = torch.zeros(1, n_heads, 0, d_model // n_heads, dtype=w_v.dtype)", DTYPE),
+    ("10.write", "k = v = torch.zeros(1, n_heads, 0, d_model // n_heads, dtype={}.dtype)", DTYPE, "w_k; w_o; w_q; w_v"),
     ("10.write", "x = places + embedding[ids][None]", COMMUTES),
-    ("10.write", "places = sinusoidal(seen + len(ids), d_model)[seen:].to(k)", DTYPE),
-    ("10.write", "places = sinusoidal(seen + len(ids), d_model)[seen:].to(v)", DTYPE),
-    ("10.write", "places = sinusoidal(seen + len(ids), d_model)[seen:].to(w_k)", DTYPE),
-    ("10.write", "places = sinusoidal(seen + len(ids), d_model)[seen:].to(w_o)", DTYPE),
-    ("10.write", "places = sinusoidal(seen + len(ids), d_model)[seen:].to(w_q)", DTYPE),
-    ("10.write", "places = sinusoidal(seen + len(ids), d_model)[seen:].to(w_v)", DTYPE),
+    ("10.write", "places = sinusoidal(seen + len(ids), d_model)[seen:].to({})", DTYPE, "k; v; w_k; w_o; w_q; w_v"),
     ("10.write", "seen = seen + len(places)", SIZE),
     ("10.write", "logits.append((y + x)[0, -1] @ embedding.T)", COMMUTES),
     ("10.write", "logits.append((x + y)[-1, -1] @ embedding.T)", AXIS),
@@ -82,16 +67,8 @@ EQUAL: list[tuple[str, str, str]] = [
     ("10.beam", "for length in range(1, limit + 2):", LIMIT),
     ("10.beam", "for text, total, ends in zip(grown, totals.tolist(), ended):", STRICT),
     ("10.beam", "for text, total, ends in zip(grown, totals.tolist(), ended, strict=False):", STRICT),
-    (
-        "10.beam",
-        "grown = [[*texts[parent], token] for parent, token in zip(parents.tolist(), tokens.tolist())]",
-        STRICT,
-    ),
-    (
-        "10.beam",
-        "grown = [[*texts[parent], token] for parent, token in zip(parents.tolist(), tokens.tolist(), strict=False)]",
-        STRICT,
-    ),
+    ("10.beam", GROWN.format(""), STRICT),
+    ("10.beam", GROWN.format(", strict=False"), STRICT),
     (
         "10.beam",
         "texts, totals, best, best_score = ([[start_id]], torch.zeros(1, dtype=table.dtype), [], -10000.0)",

@@ -5,7 +5,7 @@ SAME = "weights and gradients are the same number, set in one line"
 TWO = "a number has two bytes in the public variant, and 2 + 2 is 2 * 2"
 LARGE = "what a row gains is far from 0 in the questions, so that a limit of 1 or -1 parts them as well"
 
-EQUAL: list[tuple[str, str, str]] = [
+EQUAL: list[tuple[str, ...]] = [
     ("12.days", "flops_per_s = n_devices * sheet['dense'] * 1000000000001.0 * share", NEAR),
     ("12.states", "return (gradients, gradients, master, adam)", SAME),
     ("12.states", "return (weights, weights, master, adam)", SAME),

@@ -8,25 +8,19 @@ TARGETS = "a target is 1 where the label is 1, and -1 elsewhere"
 STABLE = "torch leaves the order of equal entries in rows as short as these in any case"
 STILL = "the head's own copy still holds what the head gives"
 
-EQUAL: list[tuple[str, str, str]] = [
+EQUAL: list[tuple[str, ...]] = [
     ("17.attribute-heads", "scale = 1 / (eps + x[-1].square().mean()).sqrt()", COMMUTES),
     ("17.difference", "scale = 1 / (eps + x.square().mean()).sqrt()", COMMUTES),
     ("17.difference", "return (read @ embedding, attention @ read, feed_forward @ read)", COMMUTES),
     ("17.silence", "mean[head] = mean[head].mean(dim=0)", STILL),
-    ("17.induction", "half = weights.shape[1] // 2", BEHIND),
-    ("17.induction", "half = weights.shape[-2] // 2", BEHIND),
+    ("17.induction", "half = weights.shape[{}] // 2", BEHIND, "1; -2"),
     ("17.induction", "return weights[:, queries, queries - half + 1].mean(dim=1)", BEHIND),
     ("17.patch", "return (states, read @ states[-1][-1])", COMMUTES),
-    ("17.patch", "shares = corrupted.new_zeros(len(mixes), len(clean))", DTYPE),
-    ("17.patch", "shares = got.new_zeros(len(mixes), len(clean))", DTYPE),
-    ("17.patch", "shares = mixes.new_zeros(len(mixes), len(clean))", DTYPE),
-    ("17.patch", "shares = read.new_zeros(len(mixes), len(clean))", DTYPE),
-    ("17.patch", "shares = wanted.new_zeros(len(mixes), len(clean))", DTYPE),
+    ("17.patch", "shares = {}.new_zeros(len(mixes), len(clean))", DTYPE, "corrupted; got; mixes; read; wanted"),
     ("17.patch", "shares = weights.new_zeros(len(mixes), len(clean))", DTYPE),
     ("17.patch", "shares = clean.new_zeros(len(weights), len(clean))", COUNT),
     ("17.patch", "shares = clean.new_zeros(len(mixes), len(corrupted))", COUNT),
-    ("17.patch", "for layer in range(len(shares)):", COUNT),
-    ("17.patch", "for layer in range(len(weights)):", COUNT),
+    ("17.patch", "for layer in range(len({})):", COUNT, "shares; weights"),
     ("17.patch", "for position in range(len(corrupted)):", COUNT),
     ("17.patch", "shares[layer, position] = (run(x, layer)[-1] - got) / (wanted - got)", BEHIND),
     ("17.probe", "x = torch.cat((states, torch.ones_like(states[:, :1])), dim=-1)", BEHIND),
@@ -48,9 +42,5 @@ EQUAL: list[tuple[str, str, str]] = [
     ("17.top-k-codes", "chosen = latents.sort(dim=-1, descending=True, stable=True).indices[:, :k]", BEHIND),
     ("17.top-k-codes", "codes = torch.zeros_like(latents).scatter(-1, chosen, latents.gather(1, chosen))", BEHIND),
     ("17.top-k-codes", "codes = torch.zeros_like(latents).scatter(1, chosen, latents.gather(-1, chosen))", BEHIND),
-    (
-        "17.probe",
-        "right = (x[~shown] @ w >= 0) == (labels[~shown] == 1)",
-        "a product of exactly 0 is a matter of rounding",
-    ),
+    ("17.probe", "right = (x[~shown] @ w >= 0) == (labels[~shown] == 1)", "a product of 0 is a matter of rounding"),
 ]

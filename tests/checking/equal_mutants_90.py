@@ -11,11 +11,10 @@ SAME_WIDTH = "values have the head width of the queries"
 COMMUTES = "or, sum and product do not depend on the order of their operands"
 AS_MANY = "there are as many batches as rates"
 LAST = "of two axes, axis 1 is the last"
+AS_MANY_IDS = "embedded ids are as many as the ids"
 
-EQUAL: list[tuple[str, str, str]] = [
-    (HERE[task_id], line, why)
-    for task_id, line, why in equal_mutants_05.EQUAL + equal_mutants_08.EQUAL
-    if task_id in HERE
+EQUAL: list[tuple[str, ...]] = [
+    (HERE[task_id], *rest) for task_id, *rest in equal_mutants_05.EQUAL + equal_mutants_08.EQUAL if task_id in HERE
 ] + [
     ("90.loss", "own = log_p.gather(-1, labels[..., None])[..., -1]", "the axis has one entry, the first and the last"),
     ("90.cross-attention", "s = q @ k.transpose(2, -1) / math.sqrt(q.shape[-1])", FOUR_AXES),
@@ -23,11 +22,7 @@ EQUAL: list[tuple[str, str, str]] = [
     ("90.decoder-layer", "x = self.attention(normed, normed, mask) + x", COMMUTES),
     ("90.decoder-layer", "x = self.cross(self.norm_2(x), memory, memory_mask) + x", COMMUTES),
     ("90.decoder-layer", "return self.feed_forward(self.norm_3(x)) + x", COMMUTES),
-    (
-        "90.transformer",
-        "return x + sinusoidal(x.shape[1], self.embedding.shape[1]).to(self.embedding)",
-        "embedded ids are as many as the ids",
-    ),
+    ("90.transformer", "return x + sinusoidal(x.shape[1], self.embedding.shape[1]).to(self.embedding)", AS_MANY_IDS),
     ("90.train", "for k, (ids, rows, rate) in enumerate(zip(source, target, rates), start=1):", AS_MANY),
     ("90.train", "for k, (ids, rows, rate) in enumerate(zip(source, target, rates, strict=False), start=1):", AS_MANY),
     ("90.greedy", "ended = torch.zeros(len(written), dtype=torch.bool)", "as many rows are written as are read"),

@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import dataclass
+from importlib import import_module
 
 from softlookup_judge.mistakes.mutations import applied, changes
 
@@ -30,6 +31,15 @@ def mutants(task_id: str, source: str) -> list[Mutant]:
                 line = "" if isinstance(after, ast.Pass) else _changed_line(plain, changed)
                 by_source.setdefault(changed, Mutant(task_id, what, line, changed))
     return list(by_source.values())
+
+
+def right_mutants(chapter: int) -> list[tuple[str, str, str]]:
+    """A chapter's mutants that are right: task, statement and reason, one for each word that goes into braces."""
+    return [
+        (task_id, line.replace("{}", word), why)
+        for task_id, line, why, *words in import_module(f"equal_mutants_{chapter:02d}").EQUAL
+        for word in (words[0].split("; ") if words else ["{}"])
+    ]
 
 
 def _text(node: ast.AST) -> str:

@@ -1,6 +1,6 @@
 """The published solutions as a student's namespace, with some cells replaced."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from types import CodeType
@@ -41,14 +41,25 @@ def world(chapter: int, cells: dict[str, str] | None = None) -> dict[str, Any]:
     return namespace
 
 
-def edited(task_id: str, edits: Sequence[tuple[str, str]]) -> Any:
-    """What a task asks for, in the published form with some text replaced."""
+def written(task_id: str, source: str) -> Any:
+    """What a task asks for, where its cell holds this source."""
+    task = get_task(task_id)
+    return world(task.chapter, {task.slug: source})[task.name]
+
+
+def edited_source(task_id: str, edits: Sequence[tuple[str, str]]) -> str:
+    """The published cell with some text replaced."""
     task = get_task(task_id)
     source = solutions(task.chapter)[task.slug]
     for old, new in edits:
         assert old in source, old
         source = source.replace(old, new)
-    return world(task.chapter, {task.slug: source})[task.name]
+    return source
+
+
+def edited(task_id: str, edits: Sequence[tuple[str, str]]) -> Any:
+    """What a task asks for, in the published form with some text replaced."""
+    return written(task_id, edited_source(task_id, edits))
 
 
 @cache
@@ -68,11 +79,17 @@ def compiled(source: str, cell_id: str) -> CodeType:
     return compile(source, f"<submission {cell_id}>", "exec")
 
 
-def everywhere(task_id: str, obj: Any) -> Iterator[CheckResult]:
+def everywhere(task_id: str, obj: Any, seeds: Iterable[int] = (0,)) -> Iterator[CheckResult]:
     """Verdicts at home, and as in grading with other inputs."""
-    task = get_task(task_id)
+    variant = variant_of(get_task(task_id))
     yield check(task_id, obj)
-    yield judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=0)
+    for seed in seeds:
+        yield judge(variant, LocalStudent(variant, obj), seed=seed)
+
+
+def results(task_id: str, source: str, seeds: Iterable[int] = (0,)) -> list[CheckResult]:
+    """The verdicts on a cell with this source."""
+    return list(everywhere(task_id, written(task_id, source), seeds))
 
 
 ALL_TASKS = tasks()

@@ -24,11 +24,6 @@ def padding_where(ids, pad_id):
     return torch.where(ids == pad_id, 0, 1).bool().unsqueeze(1).unsqueeze(1)
 
 
-def combine_hidden(ids, pad_id):
-    future = torch.triu(torch.ones(ids.shape[1], ids.shape[1]), 1).bool()
-    return ~(future | (ids == pad_id)[:, None, None, :])
-
-
 def combine_loops(ids, pad_id):
     rows = ids.tolist()
     return [[[[s <= t and row[s] != pad_id for s in range(len(row))] for t in range(len(row))]] for row in rows]
@@ -37,11 +32,6 @@ def combine_loops(ids, pad_id):
 def combine_products(ids, pad_id):
     t = ids.shape[1]
     return torch.tril(torch.ones(t, t)).bool() * (ids != pad_id)[:, None, None, :]
-
-
-def convert_where(scores, mask):
-    minus = torch.tensor(-math.inf, dtype=scores.dtype)
-    return torch.where(mask, minus, torch.zeros((), dtype=scores.dtype)).expand(scores.shape)
 
 
 def convert_logarithm(scores, mask):
@@ -65,13 +55,6 @@ def softmax_whatever_is_blind(s, mask):
     blind = ~mask.any(-1, keepdim=True)
     a = F.softmax(s.masked_fill(~(mask | blind), -math.inf), dim=-1)
     return a.masked_fill(blind, 0)
-
-
-def leak_numpy(masks):
-    reached = np.eye(masks.shape[1], dtype=int)
-    for mask in masks.numpy():
-        reached = reached + mask.astype(int) @ reached
-    return reached > 0, np.triu(reached, 1).any()
 
 
 def leak_sets(masks):
@@ -110,32 +93,6 @@ def labels_padded_first(sentences, start_id, end_id, pad_id):
     return begun, rows
 
 
-def labels_numpy(sentences, start_id, end_id, pad_id):
-    longest = max(map(len, sentences)) + 2
-    whole = np.full((len(sentences), longest), pad_id)
-    labels = None
-    for row, sentence in zip(whole, sentences, strict=True):
-        row[: len(sentence) + 2] = [start_id, *sentence, end_id]
-    labels = whole[:, 1:].copy()
-    inputs = whole[:, :-1].copy()
-    for row, sentence in zip(inputs, sentences, strict=True):
-        row[len(sentence) + 1 :] = pad_id
-    return inputs, labels
-
-
-def hide_loops(ids, special, u, other, mask_id, share):
-    inputs, labels = ids.clone(), torch.full_like(ids, -100)
-    for place in np.ndindex(*ids.shape):
-        if special[place] or u[place] >= share:
-            continue
-        labels[place] = ids[place]
-        if u[place] < 0.8 * share:
-            inputs[place] = mask_id
-        elif u[place] < 0.9 * share:
-            inputs[place] = other[place]
-    return inputs, labels
-
-
 def hide_numpy(ids, special, u, other, mask_id, share):
     ids, special, u, other = (tensor.numpy() for tensor in (ids, special, u, other))
     chosen = np.logical_and(u < share, np.logical_not(special))
@@ -158,11 +115,6 @@ def words_by_hand(x, table):
     return logits - top - (logits - top).exp().sum(-1, keepdim=True).log()
 
 
-def words_logsumexp(x, table):
-    logits = F.linear(x, table)
-    return logits - logits.logsumexp(2, keepdim=True)
-
-
 def words_by_losses(x, table):
     logits = (x @ table.T).flatten(0, 1)
     n, v = logits.shape
@@ -177,16 +129,6 @@ def cross_einsum(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
         s = s.masked_fill(mask.logical_not(), -math.inf)
     a = s.softmax(-1).nan_to_num(nan=0.0)
     return torch.einsum("bnts,bsnh->btnh", a, v).flatten(2) @ w_o
-
-
-def cross_stacked(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
-    """Keys and values in one product, scaled before the scores."""
-    k, v = (memory @ torch.cat([w_k, w_v], 1)).chunk(2, -1)
-    q = x @ w_q / math.sqrt(w_q.shape[1] // n)
-    q, k, v = (torch.stack(projection.chunk(n, -1), 1) for projection in (q, k, v))
-    s = q @ k.mT
-    a = s.softmax(-1) if mask is None else softmax_exponentials(s, mask)
-    return torch.cat(list((a @ v).unbind(1)), -1) @ w_o
 
 
 class Attention(nn.Module):
@@ -231,20 +173,6 @@ class LayerOfOneLine(LayerOfDictionaries):
         back = self.attention(normed, normed, mask)
         across = self.cross(self.norm_2(x + back), memory, memory_mask)
         return x + back + across + self.feed_forward(self.norm_3(x + back + across))
-
-
-class LayerByHand(LayerOfDictionaries):
-    """The norm by its formula."""
-
-    def normed(self, x, i):
-        norm = getattr(self, f"norm_{i}")
-        centred = x - x.mean(-1, keepdim=True)
-        return centred / (centred.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * norm.weight + norm.bias
-
-    def forward(self, x, memory, mask, memory_mask):
-        x = x + self.attention(self.normed(x, 1), self.normed(x, 1), mask)
-        x = x + self.cross(self.normed(x, 2), memory, memory_mask)
-        return x + self.feed_forward(self.normed(x, 3))
 
 
 class EncoderStep(nn.Module):
@@ -310,14 +238,14 @@ class ModelSentenceBySentence(ModelOfLists):
 RIGHT = {
     "08.causal": [causal_tril, causal_numpy],
     "08.padding": [padding_numpy, padding_where],
-    "08.combine": [combine_hidden, combine_loops, combine_products],
-    "08.convert": [convert_where, convert_logarithm, convert_numpy],
+    "08.combine": [combine_loops, combine_products],
+    "08.convert": [convert_logarithm, convert_numpy],
     "08.masked-softmax": [softmax_exponentials, softmax_whatever_is_blind],
-    "08.leak": [leak_numpy, leak_sets, leak_gradients],
-    "08.labels": [labels_lists, labels_padded_first, labels_numpy],
-    "08.masked-tokens": [hide_loops, hide_numpy, hide_in_place],
-    "08.logits": [words_by_hand, words_logsumexp, words_by_losses],
-    "08.cross-attention": [cross_einsum, cross_stacked],
-    "08.decoder-layer": [LayerOfDictionaries, LayerOfOneLine, LayerByHand],
+    "08.leak": [leak_sets, leak_gradients],
+    "08.labels": [labels_lists, labels_padded_first],
+    "08.masked-tokens": [hide_numpy, hide_in_place],
+    "08.logits": [words_by_hand, words_by_losses],
+    "08.cross-attention": [cross_einsum],
+    "08.decoder-layer": [LayerOfDictionaries, LayerOfOneLine],
     "08.transformer": [ModelOfLists, ModelSentenceBySentence],
 }

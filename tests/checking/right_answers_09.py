@@ -18,31 +18,14 @@ def shift_numpy(ids, pad_id):
     return ids[:, :-1].numpy(), labels
 
 
-def shift_rolled(ids, pad_id):
-    labels = ids.roll(-1, 1)[:, :-1]
-    return ids.narrow(1, 0, ids.shape[1] - 1), labels.masked_fill(labels == pad_id, -100)
-
-
 def entropy_logsumexp(logits, labels, pad_id):
     real = (labels != pad_id).to(logits.dtype)
     right = torch.gather(logits, 2, labels.unsqueeze(2)).squeeze(2)
     return ((logits.logsumexp(2) - right) * real).sum() / real.sum()
 
 
-def entropy_one_hot(logits, labels, pad_id):
-    real = labels.flatten() != pad_id
-    log_p = F.log_softmax(logits.flatten(0, 1)[real], -1)
-    one_hot = F.one_hot(labels.flatten()[real], logits.shape[-1]).to(log_p)
-    return -(one_hot * log_p).sum(1).mean()
-
-
 def perplexity_average(losses, tokens):
     return math.exp(np.average(losses.numpy().astype(float), weights=tokens.numpy()))
-
-
-def perplexity_loops(losses, tokens):
-    total = sum(loss * n for loss, n in zip(losses.tolist(), tokens.tolist(), strict=True))
-    return torch.tensor(total / sum(tokens.tolist()), dtype=torch.float64).exp()
 
 
 def perplexity_dot(losses, tokens):
@@ -65,23 +48,6 @@ def smoothed_logsumexp(logits, labels, pad_id):
     return (torch.logsumexp(scores, 1) - 0.9 * right - 0.1 * scores.mean(1)).mean()
 
 
-def smoothed_loops(logits, labels, pad_id):
-    losses = []
-    for row, ids in zip(logits, labels.tolist(), strict=True):
-        for scores, i in zip(row, ids, strict=True):
-            if i != pad_id:
-                log_p = torch.log_softmax(scores, 0)
-                losses.append(-0.9 * log_p[i] - 0.1 * log_p.sum() / len(scores))
-    return torch.stack(losses).mean()
-
-
-def rate_branches(done, d_model, warmup):
-    step = done + 1
-    if step < warmup:
-        return step / (math.sqrt(d_model) * warmup**1.5)
-    return 1 / math.sqrt(d_model * step)
-
-
 def rate_numpy(done, d_model, warmup):
     step = np.float64(done + 1)
     return np.minimum(np.power(step, -0.5), step * np.power(float(warmup), -1.5)) / np.sqrt(d_model)
@@ -90,12 +56,6 @@ def rate_numpy(done, d_model, warmup):
 def rate_peak(done, d_model, warmup):
     there = (done + 1) / warmup
     return torch.tensor(d_model * warmup, dtype=torch.float64).rsqrt() * min(there, there**-0.5)
-
-
-def adam_lerp(w, g, m, v, step, rate, beta_1, beta_2, eps):
-    m, v = torch.lerp(m, g, 1 - beta_1), torch.lerp(v, g.square(), 1 - beta_2)
-    below = v.sqrt() / math.sqrt(1 - beta_2**step) + eps
-    return w - rate / (1 - beta_1**step) * m / below, m, v
 
 
 def adam_numpy(w, g, m, v, step, rate, beta_1, beta_2, eps):
@@ -133,19 +93,6 @@ def accumulate_groups(w, gradients, tokens, every, rate):
     return torch.stack(rows)
 
 
-def accumulate_shares(w, gradients, tokens, every, rate):
-    rows, group = [], []
-    for i, (gradient, n) in enumerate(zip(gradients, tokens.tolist(), strict=True), start=1):
-        group.append((gradient / n, n))
-        if i % every == 0 or i == len(tokens):
-            whole = sum(n for _, n in group)
-            for mean, n in group:
-                w = w - rate * mean * (n / whole)
-            group = []
-        rows.append(w.clone())
-    return torch.stack(rows)
-
-
 def accumulate_numpy(w, gradients, tokens, every, rate):
     w, rows = w.numpy().astype(float), []
     sums, counts = gradients.numpy().cumsum(0, dtype=float), tokens.numpy().cumsum()
@@ -162,10 +109,6 @@ def dropout_where(x, u, p, training):
     return torch.where(u < p, 0.0, x / (1 - p)).to(x.dtype) if training else x
 
 
-def dropout_masked(x, u, p, training):
-    return (x * (1 / (1 - p))).masked_fill(u < p, 0) if training else x * 1
-
-
 def dropout_ceiling(x, u, p, training):
     mask = (~(u < p)).to(x.dtype) if training else torch.ones_like(x)
     return x.mul(mask).div(1 - p if training else 1)
@@ -174,12 +117,6 @@ def dropout_ceiling(x, u, p, training):
 def first_numpy(z, after_relu):
     z = z.numpy()
     return z * np.sqrt(2 / (len(z) if after_relu else sum(z.shape))).astype(z.dtype)
-
-
-def first_branches(z, after_relu):
-    if after_relu:
-        return z / math.sqrt(z.shape[0] / 2)
-    return z / math.sqrt((z.shape[0] + z.shape[1]) / 2)
 
 
 def first_root(z, after_relu):
@@ -197,10 +134,6 @@ def bytes_dtypes(parameters, activations, recipe):
     return np.array(per_parameter * parameters), np.array((whole if recipe == "float32" else half) * activations)
 
 
-def bytes_shifted(parameters, activations, recipe):
-    return parameters << 4, activations << (1 + (recipe == "float32"))
-
-
 def count_sums(vocab_size, d_model, d_hidden, n_layers):
     each = [12 * d_model * d_model, 4 * d_model * d_hidden, 2 * (d_hidden + d_model), 10 * d_model]
     return vocab_size * d_model + n_layers * sum(each)
@@ -215,15 +148,6 @@ def count_modules(vocab_size, d_model, d_hidden, n_layers):
     return n[0] + n_layers * (2 * n[1] + 12 * n[2] + 5 * n[3])
 
 
-def count_loops(vocab_size, d_model, d_hidden, n_layers):
-    total = vocab_size * d_model
-    for attentions in (1, 2):
-        for _ in range(n_layers):
-            total += attentions * 4 * d_model**2 + (attentions + 1) * 2 * d_model
-            total += d_model * d_hidden + d_hidden + d_hidden * d_model + d_model
-    return total
-
-
 def train_torch(w, ids, pad_id, rate, steps):
     w, losses = w.clone(), []
     for _ in range(steps):
@@ -233,18 +157,6 @@ def train_torch(w, ids, pad_id, rate, steps):
         losses.append(loss.item())
         w = (leaf - rate * gradient).detach()
     return w, torch.tensor(losses, dtype=w.dtype)
-
-
-def train_by_hand(w, ids, pad_id, rate, steps):
-    real = ids[:, 1:] != pad_id
-    before, after = ids[:, :-1][real], ids[:, 1:][real]
-    losses = []
-    for _ in range(steps):
-        p = w[before].softmax(-1)
-        losses.append(-p[torch.arange(len(after)), after].log().mean())
-        change = (p - F.one_hot(after, len(w)).to(p)) / len(after)
-        w = w.index_add(0, before, -rate * change)
-    return w, torch.stack(losses)
 
 
 def leak_at_random(model, ids, n_words):
@@ -264,29 +176,11 @@ def leak_by_prefixes(model, ids, n_words):
     )
 
 
-def leak_backwards(model, ids, n_words):
-    verdicts = []
-    for place in reversed(range(1, ids.shape[1])):
-        other = torch.cat([ids[:, :place], (ids[:, place:] + 3) % n_words], dim=1)
-        verdicts.append(((model(other) != model(ids)).any(-1).any(0)[:place]).any().item())
-    return any(verdicts)
-
-
 def labels_by_order(loss_of, n_words):
     order = torch.arange(n_words) * 5 % n_words if n_words % 5 else torch.arange(n_words)
     following = torch.empty_like(order).scatter(0, order, order.roll(-1))
     ids = torch.stack([order[:-2], order[1:-1]])
     return loss_of(lambda inputs: torch.eye(n_words)[following[inputs]] * 50, ids).item() > 0.1
-
-
-def labels_backwards(loss_of, n_words):
-    ids = torch.tensor([list(range(n_words - 1, 1, -1)), list(range(n_words - 2, 0, -1))])
-
-    def model(inputs):
-        logits = torch.full((*inputs.shape, n_words), -40.0)
-        return logits.scatter(-1, (inputs - 1).clamp(min=0)[..., None], 0.0)
-
-    return float(loss_of(model, ids)) > 1e-3
 
 
 def labels_recorded(loss_of, n_words):
@@ -296,16 +190,6 @@ def labels_recorded(loss_of, n_words):
         return 20.0 * (torch.arange(n_words) == inputs[..., None] + 1)
 
     return np.asarray(float(loss_of(model, ids)) > 0.05)
-
-
-def padding_added(loss_of, n_words):
-    differs = False
-    for pad_id in (1, 0, n_words - 1):
-        logits, labels = torch.randn(3, 4, n_words), torch.randint(2, n_words - 1, (3, 4))
-        more = torch.cat([logits, torch.randn(3, 5, n_words)], dim=1)
-        padded = F.pad(labels, (0, 5), value=pad_id)
-        differs = differs or abs(loss_of(more, padded, pad_id) - loss_of(logits, labels, pad_id)).item() > 1e-6
-    return differs
 
 
 def padding_in_front(loss_of, n_words):
@@ -335,34 +219,27 @@ def dropout_many(model, x):
     return len({tuple(model(x).flatten().tolist()) for _ in range(4)}) > 1
 
 
-def dropout_stacked(model, x):
-    model.eval()
-    with torch.no_grad():
-        passes = torch.stack([model(x) for _ in range(3)])
-    return bool((passes.std(dim=0) > 0).any())
-
-
 def dropout_rows(model, x):
     model.eval()
     return (model(x) - model(x)).abs().max().item() != 0.0
 
 
 RIGHT = {
-    "09.shift": [shift_loops, shift_numpy, shift_rolled],
-    "09.cross-entropy": [entropy_logsumexp, entropy_one_hot],
-    "09.perplexity": [perplexity_average, perplexity_loops, perplexity_dot],
-    "09.smoothed-loss": [smoothed_distribution, smoothed_logsumexp, smoothed_loops],
-    "09.warmup": [rate_branches, rate_numpy, rate_peak],
-    "09.adam": [adam_lerp, adam_numpy, adam_in_place],
+    "09.shift": [shift_loops, shift_numpy],
+    "09.cross-entropy": [entropy_logsumexp],
+    "09.perplexity": [perplexity_average, perplexity_dot],
+    "09.smoothed-loss": [smoothed_distribution, smoothed_logsumexp],
+    "09.warmup": [rate_numpy, rate_peak],
+    "09.adam": [adam_numpy, adam_in_place],
     "09.clip": [clip_norms, clip_numpy],
-    "09.accumulate": [accumulate_groups, accumulate_shares, accumulate_numpy],
-    "09.dropout": [dropout_where, dropout_masked, dropout_ceiling],
-    "09.initialise": [first_numpy, first_branches, first_root],
-    "09.bytes": [bytes_table, bytes_dtypes, bytes_shifted],
-    "09.count": [count_sums, count_modules, count_loops],
-    "09.train": [train_torch, train_by_hand],
-    "09.find-leak": [leak_at_random, leak_by_prefixes, leak_backwards],
-    "09.find-shift": [labels_by_order, labels_backwards, labels_recorded],
-    "09.find-padding": [padding_added, padding_in_front, padding_by_tokens],
-    "09.find-dropout": [dropout_many, dropout_stacked, dropout_rows],
+    "09.accumulate": [accumulate_groups, accumulate_numpy],
+    "09.dropout": [dropout_where, dropout_ceiling],
+    "09.initialise": [first_numpy, first_root],
+    "09.bytes": [bytes_table, bytes_dtypes],
+    "09.count": [count_sums, count_modules],
+    "09.train": [train_torch],
+    "09.find-leak": [leak_at_random, leak_by_prefixes],
+    "09.find-shift": [labels_by_order, labels_recorded],
+    "09.find-padding": [padding_in_front, padding_by_tokens],
+    "09.find-dropout": [dropout_many, dropout_rows],
 }

@@ -6,38 +6,13 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from right_beams_10 import (
-    beam_arrays,
-    beam_early,
-    beam_lists,
-    score_loop,
-    score_numpy,
-    score_places,
-    step_numpy,
-    step_python,
-    step_sorted,
-)
-
 
 def next_loop(logits, lengths):
     return [max(range(logits.shape[2]), key=logits[b, n - 1].tolist().__getitem__) for b, n in enumerate(lengths)]
 
 
-def next_gather(logits, lengths):
-    places = (lengths - 1)[:, None, None].expand(-1, 1, logits.shape[2])
-    return F.softmax(logits.gather(1, places)[:, 0], dim=-1).max(dim=-1).indices
-
-
 def next_numpy(logits, lengths):
     return np.take_along_axis(logits.numpy(), lengths.numpy()[:, None, None] - 1, axis=1).argmax(-1)[:, 0]
-
-
-def greedy_recursive(table, ids, end_id, limit):
-    if not limit:
-        return ids
-    token = table[ids[-1]].argmax(0, keepdim=True)
-    longer = torch.cat((ids, token))
-    return longer if token == end_id else greedy_recursive(table, longer, end_id, limit - 1)
 
 
 def greedy_while(table, ids, end_id, limit):
@@ -49,25 +24,11 @@ def greedy_while(table, ids, end_id, limit):
     return np.concatenate((ids.numpy(), written)).astype(int)
 
 
-def temperature_exponentials(logits, temperature):
-    largest = logits.max(dim=-1, keepdim=True).values
-    if temperature == 0:
-        return (logits == largest).to(logits.dtype)
-    e = ((logits - largest) / temperature).exp()
-    return e / e.sum(-1, keepdim=True)
-
-
 def temperature_powers(logits, temperature):
     if temperature == 0:
         return F.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
     log_p = F.log_softmax(logits, dim=-1)
     return F.normalize(torch.exp((log_p - log_p.amax(1, keepdim=True)) / temperature), p=1, dim=-1)
-
-
-def top_k_columns(logits, k):
-    k = min(k, logits.shape[1])
-    places = torch.argsort(logits, dim=1, descending=True, stable=True)[:, :k]
-    return torch.zeros_like(logits).scatter(1, places, torch.softmax(logits.gather(1, places), dim=1))
 
 
 def top_k_sorted_python(logits, k):
@@ -104,17 +65,6 @@ def draw_searchsorted(probabilities, u):
     return torch.searchsorted(probabilities.cumsum(-1), u.unsqueeze(-1), right=True).squeeze(-1)
 
 
-def draw_loop(probabilities, u):
-    chosen = []
-    for row, luck in zip(probabilities.tolist(), u.tolist(), strict=True):
-        token, right = 0, row[0]
-        while luck >= right:
-            token += 1
-            right += row[token]
-        chosen.append(token)
-    return chosen
-
-
 def draw_first_true(probabilities, u):
     return (np.cumsum(probabilities.numpy(), axis=1) > u.numpy()[:, None]).argmax(1)
 
@@ -125,27 +75,9 @@ def positions_lengths(real, n_new):
     return (torch.arange(s - n_new, s)[None, :] - padding).clamp(min=0)
 
 
-def positions_loop(real, n_new):
-    rows = []
-    for row in real.tolist():
-        place, positions = 0, []
-        for is_real in row:
-            positions.append(place)
-            place += is_real
-        rows.append(positions[-n_new:])
-    return rows
-
-
 def positions_numpy(real, n_new):
     places = np.cumsum(real.numpy(), axis=1)
     return np.where(places > 0, places - 1, 0)[:, real.shape[1] - n_new :]
-
-
-def append_loop(k, v, new_k, new_v, rows):
-    longer = []
-    for old, new in ((k, new_k), (v, new_v)):
-        longer.append(torch.stack([torch.cat((old[r], n), dim=-2) for r, n in zip(rows.tolist(), new, strict=True)]))
-    return longer[0], longer[1]
 
 
 def append_numpy(k, v, new_k, new_v, rows):
@@ -249,11 +181,6 @@ def write_numpy(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
     return np.array(written), np.array(logits)
 
 
-def bytes_in_words(n_layers, n_heads, n_kv_heads, head_width, batch, n_tokens, bytes_each):
-    per_token_and_layer = 2 * bytes_each * n_kv_heads * head_width
-    return batch * n_tokens * n_layers * per_token_and_layer
-
-
 def bytes_by_tensor(n_layers, n_heads, n_kv_heads, head_width, batch, n_tokens, bytes_each):
     keys = torch.empty(batch, n_kv_heads, n_tokens, head_width, device="meta")
     return sum(t.numel() * bytes_each for _ in range(n_layers) for t in (keys, keys))
@@ -281,27 +208,68 @@ def cost_formulas(n_prompt, n_new):
     return n_new * n_prompt + n_new * (n_new - 1) // 2, last, tetra, math.comb(last + 1, 2)
 
 
-def cost_numpy(n_prompt, n_new):
-    lengths = np.arange(n_prompt, n_prompt + n_new)
-    masks = [np.tri(n, dtype=int).sum() for n in lengths]
-    return np.array([lengths.sum(), lengths[-1], sum(masks), masks[-1]])
+def score_places(log_p, ids, end_id, alpha):
+    m = ids.shape[1]
+    places = torch.arange(m).expand_as(ids)
+    lengths = torch.where(ids == end_id, places, m - 1).amin(1) + 1
+    total = log_p.cumsum(1).gather(1, lengths[:, None] - 1)[:, 0]
+    return total * (6 / (5 + lengths)) ** alpha
+
+
+def score_numpy(log_p, ids, end_id, alpha):
+    seen = np.maximum.accumulate(ids.numpy() == end_id, axis=1)
+    counted = ~np.pad(seen, ((0, 0), (1, 0)))[:, :-1]
+    n = counted.sum(1)
+    return (log_p.numpy() * counted).sum(1) / np.exp(alpha * np.log((5 + n) / 6))
+
+
+def step_python(totals, log_p, beams):
+    candidates = []
+    for parent, row in enumerate(log_p.tolist()):
+        for token, value in enumerate(row):
+            candidates.append((totals[parent].item() + value, parent, token))
+    return tuple(zip(*sorted(candidates, reverse=True)[:beams], strict=True))
+
+
+def step_numpy(totals, log_p, beams):
+    table = totals.numpy()[:, None] + log_p.numpy()
+    places = np.argsort(-table, axis=None)[:beams]
+    parents, tokens = np.unravel_index(places, table.shape)
+    return table[parents, tokens], parents, tokens
+
+
+def beam_early(table, start_id, end_id, beams, limit, alpha):
+    """Stops when no open text can become better any more, as the library does."""
+    alive, best = {(start_id,): 0.0}, ((), -math.inf)
+    for n in range(1, limit + 1):
+        longer = {(*t, i): s + float(table[t[-1], i]) for t, s in alive.items() for i in range(len(table))}
+        top = sorted(longer.items(), key=lambda item: item[1])[-beams:]
+        alive = {}
+        for text, total in reversed(top):
+            if text[-1] == end_id or n == limit:
+                best = max(best, (text[1:], total / ((5 + n) / 6) ** alpha), key=lambda pair: pair[1])
+            else:
+                alive[text] = total
+        if not alive or max(alive.values()) / ((5 + limit) / 6) ** alpha <= best[1]:
+            break
+    return list(best[0]), best[1]
 
 
 RIGHT = {
-    "10.next": (next_loop, next_gather, next_numpy),
-    "10.greedy": (greedy_recursive, greedy_while),
-    "10.temperature": (temperature_exponentials, temperature_powers),
-    "10.top-k": (top_k_columns, top_k_sorted_python),
-    "10.top-p": (top_p_shifted, top_p_by_count),
-    "10.draw": (draw_searchsorted, draw_loop, draw_first_true),
-    "10.score": (score_loop, score_places, score_numpy),
-    "10.beam-step": (step_sorted, step_python, step_numpy),
-    "10.beam": (beam_lists, beam_early, beam_arrays),
-    "10.positions": (positions_lengths, positions_loop, positions_numpy),
-    "10.append": (append_loop, append_numpy, append_selected),
-    "10.attend": (attend_grouped, attend_numpy),
-    "10.step": (step_grouped, step_numpy_layer),
-    "10.write": (write_by_hand, write_numpy),
-    "10.cache-bytes": (bytes_in_words, bytes_by_tensor, bytes_from_float32),
-    "10.cost": (cost_loop, cost_formulas, cost_numpy),
+    "10.next": [next_loop, next_numpy],
+    "10.greedy": [greedy_while],
+    "10.temperature": [temperature_powers],
+    "10.top-k": [top_k_sorted_python],
+    "10.top-p": [top_p_shifted, top_p_by_count],
+    "10.draw": [draw_searchsorted, draw_first_true],
+    "10.score": [score_places, score_numpy],
+    "10.beam-step": [step_python, step_numpy],
+    "10.beam": [beam_early],
+    "10.positions": [positions_lengths, positions_numpy],
+    "10.append": [append_numpy, append_selected],
+    "10.attend": [attend_grouped, attend_numpy],
+    "10.step": [step_grouped, step_numpy_layer],
+    "10.write": [write_by_hand, write_numpy],
+    "10.cache-bytes": [bytes_by_tensor, bytes_from_float32],
+    "10.cost": [cost_loop, cost_formulas],
 }

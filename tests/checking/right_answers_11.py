@@ -8,14 +8,8 @@ import numpy as np
 import torch
 
 
-# 11.intensity
 def intensity_exact(reads, writes, operations, bits):
     return Fraction(8 * operations, bits * (reads + writes))
-
-
-def intensity_shared_out(reads, writes, operations, bits):
-    per_number = operations / (reads + writes)
-    return per_number * 8 / bits
 
 
 def intensity_numpy(reads, writes, operations, bits):
@@ -37,7 +31,6 @@ def moved_numpy(steps, keep, n, bytes_per_number):
     return passes.sum() * n * bytes_per_number, (inputs.size + len(keep)) * n * bytes_per_number
 
 
-# 11.product
 def product_as_floats(t, d, f, bytes_per_number):
     return 2.0 * t * d * f, float(bytes_per_number) * (d * (t + f) + t * f)
 
@@ -47,27 +40,12 @@ def product_by_tensors(t, d, f, bytes_per_number):
     return 2 * f * t * d, sum(torch.Size(shape).numel() for shape in shapes) * bytes_per_number
 
 
-def product_numpy(t, d, f, bytes_per_number):
-    sizes = np.array([t, d, f])
-    return 2 * sizes.prod(), (sizes.prod() // sizes).sum() * bytes_per_number
-
-
-# 11.sheet
 def sheet_by_pattern(text):
     number, prefix, binary, star = re.fullmatch(r"([\d.,]+) ([MGT])(i?)[^*]*(\*?)", text).groups()
     power = "MGT".index(prefix) + 2
     return float(number.replace(",", "")) * (1024 if binary else 1000) ** power * (0.5 if star else 1)
 
 
-def sheet_by_letters(text):
-    dense = 0.5 if "*" in text else 1.0
-    number = float("".join(c for c in text.split()[0] if c != ","))
-    unit = text.split()[1]
-    base = 2.0**10 if unit[1] == "i" else 1e3
-    return dense * number * base ** {"M": 2, "G": 3, "T": 4}[unit[0]]
-
-
-# 11.ridge
 def ridge_of_times(sheet, dtype):
     seconds_for_a_byte, seconds_for_an_operation = 1 / sheet["memory"], 1 / sheet["dense"][dtype]
     return seconds_for_a_byte / seconds_for_an_operation
@@ -75,15 +53,6 @@ def ridge_of_times(sheet, dtype):
 
 def ridge_torch(sheet, dtype):
     return torch.tensor(sheet["dense"][dtype], dtype=torch.float64).div(sheet["memory"])
-
-
-def ridge_in_tera(sheet, dtype):
-    return (sheet["dense"][dtype] / 1e12) / (sheet["memory"] / 1e12)
-
-
-# 11.attainable
-def attainable_in_tera(peak_tflops, bandwidth_gb_per_s, intensity):
-    return min(peak_tflops, bandwidth_gb_per_s / 1000 * intensity)
 
 
 def attainable_numpy(peak_tflops, bandwidth_gb_per_s, intensity):
@@ -103,7 +72,6 @@ def rows_by_reciprocals(d, f, bytes_per_number, ridge):
     return math.ceil(1 / left) if left > 0 else 0
 
 
-# 11.near
 def near_by_times(flops, n_bytes, seconds, peak, bandwidth):
     computing, moving = flops / peak, n_bytes / bandwidth
     return max(computing, moving) / seconds, computing >= moving
@@ -114,7 +82,6 @@ def near_two_shares(flops, n_bytes, seconds, peak, bandwidth):
     return np.max(shares), int(shares[0] >= shares[1])
 
 
-# 11.time
 def time_at_once(operations, peak, bandwidth):
     return sum(max(flops / peak, moved / bandwidth) for flops, moved in operations)
 
@@ -124,33 +91,20 @@ def time_torch(operations, peak, bandwidth):
     return (table / torch.tensor([peak, bandwidth], dtype=torch.float64)).amax(1).sum()
 
 
-def time_by_rates(operations, peak, bandwidth):
-    total = 0.0
-    for flops, moved in operations:
-        total += flops / min(peak, bandwidth * flops / moved)
-    return total
-
-
-# 11.link
 def link_numpy(flops, n_bytes, link_bytes, peak, bandwidth, link):
     times = np.array([flops / peak, n_bytes / bandwidth, 2 * link_bytes / link])
     return times.max(), times.argmax()
 
 
-def link_sorted(flops, n_bytes, link_bytes, peak, bandwidth, link):
-    times = [(flops / peak, 0), (n_bytes / bandwidth, 1), (link_bytes / link * 2, 2)]
-    return sorted(times)[-1]
-
-
 RIGHT = {
-    "11.intensity": [intensity_exact, intensity_shared_out, intensity_numpy],
+    "11.intensity": [intensity_exact, intensity_numpy],
     "11.fuse": [moved_by_sets, moved_numpy],
-    "11.product": [product_as_floats, product_by_tensors, product_numpy],
-    "11.sheet": [sheet_by_pattern, sheet_by_letters],
-    "11.ridge": [ridge_of_times, ridge_torch, ridge_in_tera],
-    "11.attainable": [attainable_in_tera, attainable_numpy],
+    "11.product": [product_as_floats, product_by_tensors],
+    "11.sheet": [sheet_by_pattern],
+    "11.ridge": [ridge_of_times, ridge_torch],
+    "11.attainable": [attainable_numpy],
     "11.rows": [rows_rounded_up, rows_by_reciprocals],
     "11.near": [near_by_times, near_two_shares],
-    "11.time": [time_at_once, time_torch, time_by_rates],
-    "11.link": [link_numpy, link_sorted],
+    "11.time": [time_at_once, time_torch],
+    "11.link": [link_numpy],
 }

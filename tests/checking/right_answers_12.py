@@ -1,15 +1,7 @@
 """Chapter 12: right answers written otherwise: formulas multiplied out, loops, shapes and tensors, numpy."""
 
-import math
-
 import numpy as np
 import torch
-
-
-def product_shapes(rows, d_in, d_out, size):
-    shapes = [(rows, d_in), (d_in, d_out), (rows, d_out)]
-    moved = size * sum(math.prod(shape) for shape in shapes)
-    return [2 * rows * d_in * d_out, moved, 2 * rows * d_in * d_out / moved]
 
 
 def product_by_the_reciprocal(m, k, n, size):
@@ -45,10 +37,6 @@ def table_products(b, t, n, h, size):
     return [(flops, moved, flops / moved) for flops, moved in rows]
 
 
-def table_tensor(*sizes):
-    return torch.tensor(table_products(*sizes), dtype=torch.float64)
-
-
 def layer_pairs_one_by_one(t, s, d, n, k, h, f, gated, causal):
     pairs = sum(j <= i + s - t or not causal for i in range(t) for j in range(s))
     weights = d * n * h * 2 + d * k * h * 2 + (2 + gated) * d * f
@@ -71,30 +59,13 @@ def parameters_loop(v, d, n, k, h, f, layers, tied):
     return total + products + (0 if tied else v * d), products + v * d
 
 
-def parameters_array(*sizes):
-    return np.array(parameters_loop(*sizes))
-
-
 def token_multiply_adds(weights, layers, n, h, s):
     forward = weights + 2 * layers * n * h * s
     return 2 * forward, 6 * forward
 
 
-def token_there_and_back(weights, layers, n, h, s):
-    scores = mixing = 2 * layers * n * h * s
-    there = 2 * weights + scores + mixing
-    back = 2 * there
-    return there, there + back
-
-
 def token_float(weights, layers, n, h, s):
     return 2.0 * weights + 4.0 * layers * n * h * s, 6.0 * weights + 12.0 * layers * n * h * s
-
-
-def pair_multiplied_out(b, s, t, d, f, layers, v):
-    encoder = 4 * b * layers * s * d * (2 * d + f + s)
-    decoder = 4 * b * layers * d * (3 * t * d + s * d + t * f + t * t + t * s) + 2 * b * t * d * v
-    return encoder, decoder
 
 
 def pair_loops(b, s, t, d, f, layers, v):
@@ -107,19 +78,9 @@ def pair_loops(b, s, t, d, f, layers, v):
     return encoder, decoder
 
 
-def days_seconds(parameters, tokens, devices, sheet, share):
-    seconds = 6.0 * parameters * tokens / (1e12 * sheet["dense"]) / devices / share
-    return seconds / 60 / 60 / 24
-
-
 def days_numpy(parameters, tokens, devices, sheet, share):
     a_day = np.float64(devices) * share * sheet["dense"] * 1e12 * 24 * 3600
     return np.prod(np.array([6.0, parameters, tokens])) / a_day
-
-
-def states_table(n, recipe):
-    sizes = {"float32": (4, 4, 0, 8), "autocast": (4, 4, 0, 8), "master": (2, 2, 4, 8)}[recipe]
-    return [n * size for size in sizes]
 
 
 def states_array(n, recipe):
@@ -137,24 +98,9 @@ def activation_tensors(b, t, d, n, f, fused):
     return sum(torch.empty(shape, dtype=torch.bfloat16, device="meta").nbytes for shape in shapes)
 
 
-def activation_list(b, t, d, n, f, fused):
-    sizes = dict.fromkeys(["norm", "qkv", "q", "k", "v", "o", "norm2", "up"], b * t * d)
-    sizes |= {"act": b * t * f, "down": b * t * f, "weights": b * n * t * t * (not fused)}
-    return 2.0 * sum(sizes.values())
-
-
-def cache_floor(memory, parameters, layers, n, k, h, s):
-    return max(math.floor((memory * 1e9 - parameters * 2) / (layers * k * h * s * 2 * 2)), 0)
-
-
 def cache_numpy(memory, parameters, layers, n, k, h, s):
     each = np.prod(np.array([2, 2, layers, k, h, s], dtype=np.int64))
     return np.clip((memory * 10**9 - 2 * parameters) // each, 0, None)
-
-
-def decode_reciprocals(b, s, d, f, n, k, h, size):
-    group = n / k
-    return 2 / size / (1 / f + 1 / b + 1 / d), 2 / size / (1 / s + 1 / group + 1 / h)
 
 
 def decode_tensors(b, s, d, f, n, k, h, size):
@@ -163,23 +109,10 @@ def decode_tensors(b, s, d, f, n, k, h, size):
     return tuple(flops / numbers / size)
 
 
-def ridge_limit(t, d, f, size, ridge):
-    most = 2 / size / (1 / d + 1 / f)
-    if most <= ridge:
-        return 0
-    rows = 1 / (2 / (size * ridge) - 1 / d - 1 / f)
-    return math.ceil(rows / t)
-
-
 def ridge_numpy(t, d, f, size, ridge):
     b = np.arange(1, 200_001)
     good = 2 * b * t * d * f >= ridge * size * (b * t * d + d * f + b * t * f)
     return int(b[good][0]) if good.any() else 0
-
-
-def step_rates(b, weights, cache, flops, gb, tflop):
-    steps = min(gb * 1e9 / (weights + b * cache), tflop * 1e12 / (b * flops))
-    return 1 / steps, b * steps
 
 
 def step_numpy(b, weights, cache, flops, gb, tflop):
@@ -188,17 +121,17 @@ def step_numpy(b, weights, cache, flops, gb, tflop):
 
 
 RIGHT = {
-    "12.product": [product_shapes, product_by_the_reciprocal, product_tensor],
-    "12.table": [table_products, table_tensor],
+    "12.product": [product_by_the_reciprocal, product_tensor],
+    "12.table": [table_products],
     "12.layer": [layer_pairs_one_by_one, layer_mean_context],
-    "12.parameters": [parameters_loop, parameters_array],
-    "12.token": [token_multiply_adds, token_there_and_back, token_float],
-    "12.encoder-decoder": [pair_multiplied_out, pair_loops],
-    "12.days": [days_seconds, days_numpy],
-    "12.states": [states_table, states_array],
-    "12.activations": [activation_multiplied_out, activation_tensors, activation_list],
-    "12.cache": [cache_floor, cache_numpy],
-    "12.decode": [decode_reciprocals, decode_tensors],
-    "12.ridge": [ridge_limit, ridge_numpy],
-    "12.step": [step_rates, step_numpy],
+    "12.parameters": [parameters_loop],
+    "12.token": [token_multiply_adds, token_float],
+    "12.encoder-decoder": [pair_loops],
+    "12.days": [days_numpy],
+    "12.states": [states_array],
+    "12.activations": [activation_multiplied_out, activation_tensors],
+    "12.cache": [cache_numpy],
+    "12.decode": [decode_tensors],
+    "12.ridge": [ridge_numpy],
+    "12.step": [step_numpy],
 }

@@ -1,7 +1,5 @@
 """Chapter 13: right answers written otherwise: loops, numpy, other functions of torch, other orders."""
 
-import math
-
 import numpy as np
 import torch
 from torch import nn
@@ -27,19 +25,6 @@ def kernel_columns(w, channels, patch):
     return torch.stack([column.reshape(channels, patch, patch) for column in w.unbind(1)])
 
 
-def kernel_einsum(w, channels, patch):
-    """The identity's patches through the projection: what a convolution answers to single pixels."""
-    pixels = torch.eye(len(w), dtype=w.dtype).reshape(-1, channels, patch, patch)
-    return torch.einsum("mcij,md->dcij", pixels, w)
-
-
-def tokens_loop(patches, w, b, class_token, positions):
-    made = []
-    for picture in patches:
-        made.append(torch.vstack([class_token[None], F.linear(picture, w.T, b)]) + positions)
-    return torch.stack(made)
-
-
 def tokens_padded(patches, w, b, class_token, positions):
     x = F.pad(torch.addmm(b, patches.flatten(0, 1), w).unflatten(0, patches.shape[:2]), (0, 0, 1, 0))
     return x + F.pad(class_token[None], (0, 0, 0, patches.shape[1])) + positions
@@ -55,11 +40,6 @@ def frames_unfold(samples, width, hop):
     return samples.unfold(1, width, hop)
 
 
-def frames_index(samples, width, hop):
-    count = (samples.shape[-1] - width) // hop + 1
-    return samples[:, torch.arange(count)[:, None] * hop + torch.arange(width)]
-
-
 def frames_numpy(samples, width, hop):
     return np.lib.stride_tricks.sliding_window_view(samples.numpy(), width, axis=1)[:, ::hop].copy()
 
@@ -70,26 +50,9 @@ def look_einsum(x, picture, w_q, w_k, w_v, w_o, gate, n):
     return torch.einsum("bnts,bsnh->btnh", s.softmax(-1), v).flatten(2) @ w_o * gate.tanh() + x
 
 
-def look_stacked(x, picture, w_q, w_k, w_v, w_o, gate, n):
-    """Keys and values in one product; the gate as a difference of exponentials."""
-    k, v = (picture @ torch.cat([w_k, w_v], 1)).chunk(2, -1)
-    q, k, v = (torch.stack(projection.chunk(n, -1), 1) for projection in (x @ w_q, k, v))
-    e = torch.exp(q @ k.mT / math.sqrt(q.shape[-1]))
-    seen = torch.cat(list((e @ v / e.sum(-1, keepdim=True)).unbind(1)), -1) @ w_o
-    return x + seen * (1 - 2 / (torch.exp(2 * gate) + 1))
-
-
 def loss_log_softmax(images, texts, log_scale):
     s = F.cosine_similarity(images.unsqueeze(1), texts.unsqueeze(0), dim=2) * log_scale.exp()
     return -0.5 * (s.log_softmax(0) + s.log_softmax(1)).diagonal().mean()
-
-
-def label_loop(images, labels, scale):
-    scores = []
-    for sentences in labels:
-        direction = sum(s / s.norm() for s in sentences)
-        scores.append(F.cosine_similarity(images, direction[None]) * scale)
-    return torch.stack(scores, 1).softmax(1)
 
 
 def label_numpy(images, labels, scale):
@@ -118,15 +81,6 @@ def rollout_numpy(maps):
 def rollout_chain(maps):
     steps = (maps.mean(1) + torch.eye(maps.shape[-1])) / 2
     return steps[0] if len(steps) == 1 else torch.linalg.multi_dot(list(steps.flip(0)))
-
-
-def rollout_rows(maps):
-    """From the top down, as one would ask where a token came from."""
-    n = maps.shape[-1]
-    shares = torch.eye(n, dtype=maps.dtype)
-    for layer in maps.flip(0):
-        shares = sum(shares @ head for head in layer) / (2 * len(layer)) + shares / 2
-    return shares
 
 
 def linear_einsum(q, k, v):
@@ -177,26 +131,17 @@ def published_modules(x, w_in, b_in, w_out, b_out, gain, bias):
     return F.layer_norm(y, (x.shape[-1],), gain, bias, 1e-12)
 
 
-def published_normal(x, w_in, b_in, w_out, b_out, gain, bias):
-    """GELU as x times the normal distribution's share below x."""
-    h = x @ w_in.mT + b_in
-    h = h * torch.special.ndtr(h)
-    y = h @ w_out.mT + b_out + x
-    variance, mean = torch.var_mean(y, -1, correction=0, keepdim=True)
-    return (y - mean) * torch.rsqrt(variance + 1e-12) * gain + bias
-
-
 RIGHT = {
     "13.patches": [patches_unfold, patches_numpy],
-    "13.kernel": [kernel_unflatten, kernel_columns, kernel_einsum],
-    "13.tokens": [tokens_loop, tokens_padded, tokens_apart],
-    "13.frames": [frames_unfold, frames_index, frames_numpy],
-    "13.look": [look_einsum, look_stacked],
+    "13.kernel": [kernel_unflatten, kernel_columns],
+    "13.tokens": [tokens_padded, tokens_apart],
+    "13.frames": [frames_unfold, frames_numpy],
+    "13.look": [look_einsum],
     "13.contrastive": [loss_log_softmax],
-    "13.zero-shot": [label_loop, label_numpy, label_exponentials],
-    "13.rollout": [rollout_numpy, rollout_chain, rollout_rows],
+    "13.zero-shot": [label_numpy, label_exponentials],
+    "13.rollout": [rollout_numpy, rollout_chain],
     "13.linear": [linear_einsum, linear_key_by_key],
     "13.step": [step_numpy, step_past_and_self],
     "13.merge": [merge_where, merge_numpy],
-    "13.published": [published_modules, published_normal],
+    "13.published": [published_modules],
 }

@@ -6,9 +6,6 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from right_answers_configs import CONFIGS
-from right_answers_formats import FORMATS
-
 
 def route_mask(x, w_router, bias, k, factor):
     gates = 1 / (1 + torch.exp(-(x @ w_router)))
@@ -39,13 +36,6 @@ def mixture_batched(x, weights, w_gate, w_up, w_down):
     return (weights.T[:, :, None] * outputs[:-1]).sum(0) + outputs[-1]
 
 
-def latent_expanded(q, q_position, latent, k_position, w_k, w_v, mask):
-    keys, values = latent @ w_k, latent @ w_v
-    scores = torch.einsum("nth,nsh->nts", q, keys) + torch.einsum("ntp,sp->nts", q_position, k_position)
-    scores = scores / (q.shape[-1] + q_position.shape[-1]) ** 0.5
-    return scores.masked_fill(~mask, float("-inf")).softmax(-1) @ values
-
-
 def latent_joined(q, q_position, latent, k_position, w_k, w_v, mask):
     queries = torch.cat((q @ w_k.transpose(1, 2), q_position), dim=-1)
     keys = torch.cat((latent, k_position), dim=-1)
@@ -62,12 +52,6 @@ def sinks_shifted(scores, values, sink):
     return raised / total @ values, (of_sink / total)[..., 0]
 
 
-def sinks_first_column(scores, values, sink):
-    column = sink.view(-1, 1, 1).repeat(1, scores.shape[1], 1)
-    weights = torch.cat((column, scores), dim=2).softmax(dim=2)
-    return torch.bmm(weights[:, :, 1:], values), weights[:, :, 0]
-
-
 def norms_rms(q, k, q_gain, k_gain, cos, sin, eps):
     half = q.shape[-1] // 2
     cosines, sines = torch.cat((cos, cos), -1), torch.cat((sin, sin), -1)
@@ -77,25 +61,6 @@ def norms_rms(q, k, q_gain, k_gain, cos, sin, eps):
         return x * cosines + torch.cat((-x[..., half:], x[..., :half]), -1) * sines
 
     return turned(q, q_gain) @ turned(k, k_gain).transpose(1, 2) * q.shape[-1] ** -0.5
-
-
-def norms_rsqrt(q, k, q_gain, k_gain, cos, sin, eps):
-    out = []
-    for x, gain in ((q, q_gain), (k, k_gain)):
-        x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * gain
-        a, b = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
-        out.append(torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1))
-    return torch.einsum("nth,nsh->nts", *out) / q.shape[-1] ** 0.5
-
-
-def layers_loop(n_layers, global_every, window, no_rope_layers, length):
-    cached, rotary = [], []
-    for layer in range(1, n_layers + 1):
-        sees_all = layer % global_every == 0
-        cached.append(length if sees_all or length < window else window)
-        if no_rope_layers[layer - 1]:
-            rotary.append(layer - 1)
-    return cached, rotary
 
 
 def layers_slices(n_layers, global_every, window, no_rope_layers, length):
@@ -134,14 +99,6 @@ def yarn_interpolated(head_width, base, factor, trained_length, fast_turns, slow
     return speeds * unscaled + speeds * (1 - unscaled) / factor, 1 + 0.1 * np.log(factor)
 
 
-def yarn_torch(head_width, base, factor, trained_length, fast_turns, slow_turns):
-    i = torch.arange(head_width // 2, dtype=torch.float64)
-    speed = torch.exp(-2 * i / head_width * math.log(base))
-    share = (torch.log(trained_length * speed / math.tau) - math.log(slow_turns)) / math.log(fast_turns / slow_turns)
-    share = share.clamp(0, 1)
-    return torch.lerp(speed / factor, speed, share), torch.tensor(0.1 * math.log(factor) + 1)
-
-
 def accept_minimum(p, q):
     both = torch.minimum(p, q)
     chance = torch.where(q == 0, 1.0, both / q)
@@ -156,28 +113,6 @@ def accept_numpy(p, q):
     rest = np.maximum(p - q, 0)
     total = rest.sum(axis=1, keepdims=True)
     return chance, np.divide(rest, total, out=p.copy(), where=total > 0)
-
-
-def accept_rows(p, q):
-    chances, rests = [], []
-    for a, b in zip(p, q, strict=True):
-        chances.append(
-            torch.tensor(
-                [1.0 if y == 0 else min(1.0, x / y) for x, y in zip(a.tolist(), b.tolist(), strict=True)], dtype=p.dtype
-            )
-        )
-        rest = torch.relu(a - b)
-        rests.append(rest / rest.sum() if rest.any() else a)
-    return torch.stack(chances), torch.stack(rests)
-
-
-def speculate_at_once(p, q, drafted, u):
-    rows = torch.arange(len(drafted))
-    stays = u[:-1] * q[rows, drafted] < p[rows, drafted]
-    n = int(stays.int().cumprod(0).sum())
-    padded = torch.cat((q, torch.zeros_like(p[:1])))
-    left = (p[n] - padded[n]).clamp(min=0)
-    return torch.cat((drafted[:n], ((left / left.sum()).cumsum(0) <= u[-1]).sum().view(1)))
 
 
 def speculate_numpy(p, q, drafted, u):
@@ -199,24 +134,6 @@ def quantised_numpy(k, v, bits):
     return rounded(k.numpy(), 0), rounded(v.numpy(), 1)
 
 
-def quantised_nearest(k, v, bits):
-    def nearest(x):
-        least, most = x.amin(1, keepdim=True), x.amax(1, keepdim=True)
-        steps = least + (most - least) * torch.arange(2**bits) / (2**bits - 1)
-        return steps.gather(1, (x[:, :, None] - steps[:, None]).abs().argmin(2))
-
-    return nearest(k.T.contiguous()).T, nearest(v)
-
-
-def delta_projected(q, k, v, decay, strength):
-    state, outputs = torch.zeros(q.shape[1], v.shape[1]).to(q), []
-    for t in range(len(q)):
-        keep = torch.eye(len(state)).to(q) - strength[t] * k[t][:, None] * k[t]
-        state = keep @ (decay[t] * state) + strength[t] * k[t][:, None] * v[t]
-        outputs.append(state.T @ q[t] / len(state) ** 0.5)
-    return torch.stack(outputs), state
-
-
 def delta_einsum(q, k, v, decay, strength):
     state = torch.zeros((q.shape[1], v.shape[1]), dtype=q.dtype)
     rows = torch.empty_like(v)
@@ -228,30 +145,9 @@ def delta_einsum(q, k, v, decay, strength):
     return rows, state
 
 
-def pages_masked(q, k_blocks, v_blocks, table, length):
-    keys, values = (blocks[table].reshape(-1, len(q)) for blocks in (k_blocks, v_blocks))
-    scores = (keys @ q / math.sqrt(len(q))).masked_fill(torch.arange(len(keys)) >= length, -torch.inf)
-    return scores.softmax(0) @ values
-
-
 def pages_fused(q, k_blocks, v_blocks, table, length):
     keys, values = (torch.cat([blocks[int(b)] for b in table])[:length] for blocks in (k_blocks, v_blocks))
     return F.scaled_dot_product_attention(q[None], keys, values)[0]
-
-
-def fork_cases(table, owners, length, block_size):
-    def first_free():
-        return next(b for b, users in enumerate(owners) if users == 0)
-
-    new = first_free()
-    if length % block_size == 0:
-        return table + [new], owners[:new] + [1] + owners[new + 1 :], []
-    last = table[-1]
-    if owners[last] == 1:
-        return table[:], owners[:], []
-    after = owners[:]
-    after[new], after[last] = 1, after[last] - 1
-    return table[:-1] + [new], after, [last, new]
 
 
 def fork_numpy(table, owners, length, block_size):
@@ -300,16 +196,6 @@ def indexed_numpy(index_q, index_k, w, q, k, v, mask, top):
     return chosen, weights / weights.sum(1, keepdims=True) @ v.numpy()
 
 
-def muon_singular_values(weight, gradient, average, rate, momentum, weight_decay):
-    average = torch.lerp(gradient, average, momentum)
-    u, s, vt = torch.linalg.svd(torch.lerp(gradient, average, momentum), full_matrices=False)
-    s = s / s.norm()
-    for _ in range(5):
-        s = 3.4445 * s - 4.7750 * s**3 + 2.0315 * s**5
-    step = max(1.0, len(weight) / weight.shape[1]) ** 0.5 * (u * s) @ vt
-    return weight - rate * (weight_decay * weight + step), average
-
-
 def muon_transposed(weight, gradient, average, rate, momentum, weight_decay):
     new = momentum * average + gradient * (1 - momentum)
     x = (momentum * new + gradient * (1 - momentum)).T
@@ -325,28 +211,161 @@ def schedule_corners(step, peak, warmup, stable, decay):
     return float(np.interp(step, [0, warmup, warmup + stable, warmup + stable + decay], [0, peak, peak, 0]))
 
 
-def schedule_least(step, peak, warmup, stable, decay):
-    return peak * max(0, min(step / warmup, 1, (warmup + stable + decay - step) / decay))
+def parameters_by_layer(config):
+    d, vocab = config["hidden_size"], config["vocab_size"]
+    head = config.get("head_dim", d // config["num_attention_heads"])
+    total = met = vocab * d if config["tie_word_embeddings"] else 2 * vocab * d
+    for _ in range(config["num_hidden_layers"]):
+        layer = 2 * d + 2 * d * head * (config["num_attention_heads"] + config["num_key_value_heads"])
+        if config.get("num_experts"):
+            expert = 3 * d * config["moe_intermediate_size"]
+            layer += d * config["num_experts"]
+            total += layer + config["num_experts"] * expert
+            met += layer + config["num_experts_per_tok"] * expert
+        else:
+            total += layer + 3 * d * config["intermediate_size"]
+            met += layer + 3 * d * config["intermediate_size"]
+    return np.int64(total + d), np.int64(met + d)
+
+
+def _seen(config, length):
+    return [
+        min(length, config["sliding_window"]) if kind.startswith("sliding") else length
+        for kind in config["layer_types"]
+    ]
+
+
+def cache_layers(config, length, bytes_each):
+    latent = config.get("kv_lora_rank")
+    total = 0
+    for cached in _seen(config, length):
+        if latent is None:
+            total += cached * (config["num_key_value_heads"] * config["head_dim"] * 2)
+        else:
+            total += cached * (latent + config["qk_rope_head_dim"])
+    return total * bytes_each
+
+
+def cache_numpy(config, length, bytes_each):
+    narrow = np.array([kind == "sliding_attention" for kind in config["layer_types"]])
+    cached = np.where(narrow, min(config.get("sliding_window", length), length), length)
+    each = 2 * config["num_key_value_heads"] * config["head_dim"]
+    if "kv_lora_rank" in config:
+        each = config["kv_lora_rank"] + config["qk_rope_head_dim"]
+    return cached.sum() * each * bytes_each
+
+
+def operations_layers(config, weights, length):
+    width = config["head_dim"] * config["num_attention_heads"]
+    return weights * 2 + sum(2 * 2 * width * keys for keys in _seen(config, length))
+
+
+def operations_numpy(config, weights, length):
+    keys = np.array(_seen(config, length), dtype=np.int64)
+    return np.int64(2) * (weights + 2 * config["num_attention_heads"] * config["head_dim"] * keys.sum())
+
+
+def hybrid_layers(config, length, bytes_each):
+    keys = config["linear_key_head_dim"] * config["linear_num_key_heads"]
+    totals = {"caches": 0, "states": 0}
+    for layer in config["layer_types"]:
+        if layer.startswith("linear"):
+            heads, width = config["linear_num_value_heads"], config["linear_value_head_dim"]
+            totals["states"] += heads * width * config["linear_key_head_dim"] * 4
+            totals["states"] += (heads * width + keys + keys) * config["linear_conv_kernel_dim"] * bytes_each
+        else:
+            rows = min(length, config["sliding_window"] if layer.startswith("sliding") else length)
+            totals["caches"] += rows * config["num_key_value_heads"] * config["head_dim"] * 2 * bytes_each
+    return list(totals.values())
+
+
+def hybrid_numpy(config, length, bytes_each):
+    kinds = np.array(config["layer_types"])
+    most = np.select(
+        [kinds == "full_attention", kinds == "sliding_attention"], [length, min(length, config["sliding_window"])], 0
+    )
+    row = np.array([2, config["num_key_value_heads"], config["head_dim"], bytes_each]).prod()
+    names = ("linear_num_value_heads", "linear_key_head_dim", "linear_value_head_dim")
+    state = 4 * np.array([config[name] for name in names]).prod()
+    channels = 2 * config[names[1]] * config["linear_num_key_heads"] + config[names[2]] * config[names[0]]
+    each = state + channels * config["linear_conv_kernel_dim"] * bytes_each
+    return most.sum() * row, each * (kinds == "linear_attention").sum()
+
+
+def mtp_split(states, ids, table, e_gain, h_gain, w, eps):
+    d = states.shape[-1]
+    after = table[ids][1:]
+    token = after * e_gain / np.sqrt(np.mean(after * after, axis=1, keepdims=True) + eps)
+    state = states * h_gain / np.sqrt(np.mean(states * states, axis=1, keepdims=True) + eps)
+    return token @ w[:d] + state @ w[d:]
+
+
+def mtp_torch(states, ids, table, e_gain, h_gain, w, eps):
+    states, table, e_gain, h_gain, w = (torch.as_tensor(x) for x in (states, table, e_gain, h_gain, w))
+    pair = torch.nn.functional.embedding(torch.as_tensor(ids)[1:], table), states
+    normed = [
+        torch.nn.functional.rms_norm(x, x.shape[-1:], gain, eps) for x, gain in zip(pair, (e_gain, h_gain), strict=True)
+    ]
+    return (torch.hstack(normed) @ w).numpy()
+
+
+def blocks_looked_up(w, block):
+    codes = np.array([0, 1, 2, 4, 0.5, 1.5, 3, 6])  # the even ones first: ties are theirs
+    blocks = w.reshape(w.shape[0], -1, block)
+    largest = np.abs(blocks).max(-1, keepdims=True)
+    scale = np.exp2(np.floor(np.log2(np.where(largest == 0, 1, largest.astype(np.float64))))) / 4
+    nearest = np.argmin(np.abs(np.abs(blocks)[..., None] / scale[..., None] - codes), axis=-1)
+    return (np.copysign(codes[nearest], blocks) * scale).reshape(w.shape)
+
+
+def blocks_torch(w, block):
+    x = torch.as_tensor(w).double().unflatten(-1, (-1, block))
+    exponent = torch.frexp(x.abs().amax(-1, keepdim=True)).exponent
+    x = torch.ldexp(x, 3 - exponent).clamp(-6, 6)
+    step = torch.where(x.abs() < 2, 0.5, torch.where(x.abs() < 4, 1.0, 2.0)).double()
+    return torch.ldexp((x / step).round() * step, exponent - 3).flatten(-2).numpy()
+
+
+def table_packed(x, ids, table, layer, w_gate, w_out, gain, eps):
+    width = w_gate.shape[1]
+    row = table.reshape(len(table), -1, width)[ids][:, layer]
+    g = x @ w_gate
+    inner = (2 / np.pi) ** 0.5 * (g + 0.044715 * g * g * g)
+    y = (0.5 * g * (1 + np.tanh(inner)) * row * width**0.5) @ w_out
+    return x + gain * y * (np.mean(y * y, axis=1, keepdims=True) + eps) ** -0.5
+
+
+def table_torch(x, ids, table, layer, w_gate, w_out, gain, eps):
+    x, w_gate, w_out, gain = (torch.as_tensor(value).double() for value in (x, w_gate, w_out, gain))
+    width = w_gate.shape[1]
+    row = torch.as_tensor(table)[torch.as_tensor(ids)].double().split(width, dim=1)[layer] * width**0.5
+    y = (torch.nn.functional.gelu(x @ w_gate, approximate="tanh") * row) @ w_out
+    return (x + torch.nn.functional.rms_norm(y, y.shape[-1:], gain, eps)).numpy()
 
 
 RIGHT = {
     "15.route": [route_mask, route_numpy],
     "15.experts": [mixture_loop, mixture_batched],
-    "15.absorb": [latent_expanded, latent_joined],
-    "15.sinks": [sinks_shifted, sinks_first_column],
-    "15.qk-norm": [norms_rms, norms_rsqrt],
-    "15.layers": [layers_loop, layers_slices, layers_numpy],
+    "15.absorb": [latent_joined],
+    "15.sinks": [sinks_shifted],
+    "15.qk-norm": [norms_rms],
+    "15.layers": [layers_slices, layers_numpy],
     "15.ring": [ring_joined, ring_numpy],
-    "15.yarn": [yarn_interpolated, yarn_torch],
-    "15.accept": [accept_minimum, accept_numpy, accept_rows],
-    "15.speculate": [speculate_at_once, speculate_numpy],
-    "15.quantise": [quantised_numpy, quantised_nearest],
-    "15.delta": [delta_projected, delta_einsum],
-    "15.pages": [pages_masked, pages_fused],
-    "15.fork": [fork_cases, fork_numpy, fork_dictionary],
+    "15.yarn": [yarn_interpolated],
+    "15.accept": [accept_minimum, accept_numpy],
+    "15.speculate": [speculate_numpy],
+    "15.quantise": [quantised_numpy],
+    "15.delta": [delta_einsum],
+    "15.pages": [pages_fused],
+    "15.fork": [fork_numpy, fork_dictionary],
     "15.indexer": [indexed_ranks, indexed_numpy],
-    "15.muon": [muon_singular_values, muon_transposed],
-    "15.schedule": [schedule_corners, schedule_least],
-    **CONFIGS,
-    **FORMATS,
+    "15.muon": [muon_transposed],
+    "15.schedule": [schedule_corners],
+    "15.parameters": [parameters_by_layer],
+    "15.cache": [cache_layers, cache_numpy],
+    "15.hybrid-bytes": [hybrid_layers, hybrid_numpy],
+    "15.operations": [operations_layers, operations_numpy],
+    "15.per-layer": [table_packed, table_torch],
+    "15.mtp-input": [mtp_split, mtp_torch],
+    "15.block-scales": [blocks_looked_up, blocks_torch],
 }

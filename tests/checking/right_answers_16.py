@@ -7,9 +7,8 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-
-from right_answers_blocks import BLOCKS
-from right_answers_patterns import PATTERNS
+import torch
+from torch.nn import functional as F
 
 
 def phases_numpy(params, bytes_each, cache_bytes, peak, bandwidth, prompt, batch, cached):
@@ -18,31 +17,10 @@ def phases_numpy(params, bytes_each, cache_bytes, peak, bandwidth, prompt, batch
     return np.maximum(operations / peak, moved / bandwidth)
 
 
-def phases_branches(params, bytes_each, cache_bytes, peak, bandwidth, prompt, batch, cached):
-    seconds = []
-    for tokens, context in ((prompt, 0), (batch, cached)):
-        computing = tokens * params / (peak / 2)
-        reading = params * bytes_each / bandwidth
-        for _ in range(batch if context else 0):
-            reading += context * cache_bytes / bandwidth
-        seconds.append(computing if computing > reading else reading)
-    return tuple(seconds)
-
-
 def latencies_inverted(requests):
     first = [times[0] - arrival for arrival, times in requests]
     between = np.concatenate([np.diff(times) for _, times in requests])
     return tuple(np.percentile(values, [50, 95], method="inverted_cdf") for values in (first, between))
-
-
-def latencies_fractions(requests):
-    first = sorted(times[0] - arrival for arrival, times in requests)
-    between = sorted(b - a for _, times in requests for a, b in pairwise(times))
-
-    def at(values, share):
-        return values[math.ceil(share * len(values)) - 1]
-
-    return tuple([at(values, Fraction(1, 2)), at(values, Fraction(19, 20))] for values in (first, between))
 
 
 def limit_bytes(params, bytes_each, cache_bytes, peak, bandwidth, cached):
@@ -52,15 +30,6 @@ def limit_bytes(params, bytes_each, cache_bytes, peak, bandwidth, cached):
     if cached:
         rates.append(bandwidth / (cached * cache_bytes))
     return ridge * params * bytes_each / left if left > 0 else math.inf, min(rates)
-
-
-def limit_fractions(params, bytes_each, cache_bytes, peak, bandwidth, cached):
-    compute = Fraction(2 * params) / Fraction(peak)
-    read = Fraction(cached * cache_bytes) / Fraction(bandwidth)
-    once = Fraction(params) * Fraction(bytes_each) / Fraction(bandwidth)
-    if read >= compute:
-        return float("inf"), float(1 / read)
-    return float(once / (compute - read)), float(1 / compute)
 
 
 def batches_heap(arrivals, lengths, slots):
@@ -77,30 +46,6 @@ def batches_heap(arrivals, lengths, slots):
         heapq.heappush(free, end)
         continuous_ends.append(end)
     return ends, continuous_ends
-
-
-def batches_numpy(arrivals, lengths, slots):
-    arrivals, lengths = np.array(arrivals), np.array(lengths)
-    waiting, first, time = np.zeros_like(lengths), 0, 0
-    while first < len(lengths):
-        time = max(time, int(arrivals[first]))
-        last = min(first + slots, int(np.searchsorted(arrivals, time, side="right")))
-        waiting[first:last] = time + lengths[first:last]
-        time, first = int(waiting[first:last].max()), last
-    ends = np.zeros(slots, dtype=int)
-    continuous = []
-    for a, n in zip(arrivals, lengths, strict=True):
-        place = ends.argmin()
-        ends[place] = max(ends[place], a) + n
-        continuous.append(int(ends[place]))
-    return waiting, np.array(continuous)
-
-
-def admit_accumulate(memory, weights, reserve, config, bytes_each, block_size, queue):
-    per_token = bytes_each * config["head_dim"] * config["num_key_value_heads"] * config["num_hidden_layers"] * 2
-    blocks = int((memory - weights - reserve) / (per_token * block_size))
-    needs = np.cumsum([-(-(a + b) // block_size) for a, b in queue])
-    return blocks, int((needs <= blocks).sum())
 
 
 def admit_pop(memory, weights, reserve, config, bytes_each, block_size, queue):
@@ -153,53 +98,6 @@ def stream_places(pieces, stops):
     return [text[a:b] for a, b in pairwise([0, *reached])]
 
 
-def stream_partition(pieces, stops):
-    out, pending = [], ""
-    for piece in pieces:
-        pending += piece
-        heads = [pending.partition(stop)[0] for stop in stops if stop in pending]
-        if heads:
-            out.append(min(heads, key=len))
-            return out
-        going, pending = pending, ""
-        while going and not any(stop.startswith(going) for stop in stops):
-            pending += going[0]
-            going = going[1:]
-        out.append(pending)
-        pending = going
-    out[-1] += pending
-    return out
-
-
-def simulate_schedule(requests, budget, most, fixed, each):
-    """With a scheduler from above, and a dictionary for each request."""
-    todo = [{"at": a, "prompt": p, "new": n, "done": 0, "written": 0} for a, p, n in requests]
-    running, now, moments = [], 0.0, {}
-    while todo or running:
-        if not running and todo[0]["at"] > now:
-            now = todo[0]["at"]
-        waiting = [request for request in todo if request["at"] <= now]
-        parts = schedule_tokens(
-            [[r["prompt"], r["done"]] for r in running], [w["prompt"] for w in waiting], budget, most
-        )
-        tokens = parts[0] + parts[1]
-        now += fixed + each * sum(tokens)
-        for entry, many in zip(running + waiting, tokens, strict=True):
-            if entry["done"] >= entry["prompt"]:
-                entry["written"] += many
-            elif many:
-                entry["done"] += many
-                if entry["done"] >= entry["prompt"]:
-                    entry["written"], entry["first"] = 1, now
-            if entry["written"] >= entry["new"]:
-                moments[requests.index([entry["at"], entry["prompt"], entry["new"]])] = entry["first"], now
-        started = [w for w, many in zip(waiting, parts[1], strict=True) if many]
-        todo = [request for request in todo if request not in started]
-        running = [request for request in running + started if request["written"] < request["new"]]
-    times = [[t - requests[i][0] for t in moments[i]] for i in range(len(requests))]
-    return [t[0] for t in times], [t[1] for t in times]
-
-
 def simulate_numpy(requests, budget, most, fixed, each):
     arrival, prompt, new = (np.array(column, dtype=float) for column in zip(*requests, strict=True))
     need, left = prompt.copy(), new - 1
@@ -231,11 +129,6 @@ def small_groups(params, kept, bits, group, memory, sequence_bytes):
     return weights, math.floor((memory - weights) / sequence_bytes)
 
 
-def small_fractions(params, kept, bits, group, memory, sequence_bytes):
-    weights = Fraction((params - kept) * (bits * group + 16), 8 * group) + 2 * kept
-    return float(weights), int((memory - weights) / sequence_bytes)
-
-
 def speedup_formula(acceptance, draft_cost, most):
     def speed(k):
         tokens = k + 1 if acceptance == 1 else (1 - acceptance ** (k + 1)) / (1 - acceptance)
@@ -245,21 +138,9 @@ def speedup_formula(acceptance, draft_cost, most):
     return best, speed(best)
 
 
-def speedup_numpy(acceptance, draft_cost, most):
-    k = np.arange(most + 1)
-    speeds = np.cumsum(np.power(float(acceptance), k)) / (1 + k * draft_cost)
-    return int(speeds.argmax()), speeds.max()
-
-
 def cost_numpy(price, machines, input_rate, output_rate, utilisation, prompt, answer):
     each = np.array([price * machines]) / (3600 * utilisation * np.array([input_rate, output_rate]))
     return [*(1e6 * each), each @ np.array([prompt, answer])]
-
-
-def cost_fractions(price, machines, input_rate, output_rate, utilisation, prompt, answer):
-    hour = Fraction(price) * machines / Fraction(utilisation)
-    costs = [hour / 3600 / Fraction(rate) for rate in (input_rate, output_rate)]
-    return float(costs[0] * 1_000_000), float(costs[1] * 1_000_000), float(costs[0] * prompt + costs[1] * answer)
 
 
 def pools_lines(machines, prompt, answer, prefill_rate, step, batch, cache_bytes, bandwidth):
@@ -277,19 +158,118 @@ def pools_fractions(machines, prompt, answer, prefill_rate, step, batch, cache_b
     return -fewest, float(rate)
 
 
+def append_recursive(tables, lengths, owners, block_size):
+    tables, owners, copies, out = [t[:] for t in tables], owners[:], [], []
+
+    def serve(i):
+        if i in out:
+            return
+        last = tables[i][-1] if lengths[i] % block_size else None
+        if last is not None and owners[last] == 1:
+            return
+        free = [b for b, users in enumerate(owners) if users == 0]
+        if not free:
+            victim = max(set(range(len(tables))) - set(out))
+            out.append(victim)
+            for b in tables[victim]:
+                owners[b] -= 1
+            tables[victim] = []
+            return serve(i)
+        owners[free[0]] += 1
+        if last is None:
+            tables[i] = tables[i] + [free[0]]
+        else:
+            owners[last] -= 1
+            tables[i] = tables[i][:-1] + [free[0]]
+            copies.append([last, free[0]])
+
+    for i in range(len(tables)):
+        serve(i)
+    return tables, owners, copies, out
+
+
+def free_numpy(tables, owners, ended):
+    once, owners, order = list(dict.fromkeys(ended)), np.array(owners), []
+    for sequence in once:
+        blocks = np.array(tables[sequence][::-1], dtype=int)
+        owners[blocks] -= 1
+        order += blocks[owners[blocks] == 0].tolist()
+    return [table * (i not in once) for i, table in enumerate(tables)], owners, order
+
+
+def ragged_fused(q, k_blocks, v_blocks, tables, lengths):
+    keys, values = (blocks[tables.clamp(min=0)].flatten(1, 2).transpose(1, 2) for blocks in (k_blocks, v_blocks))
+    mask = torch.arange(keys.shape[2]) < lengths[:, None]
+    mask = mask[:, None, None]
+    return F.scaled_dot_product_attention(q[:, :, None], keys, values, attn_mask=mask, enable_gqa=True)[:, :, 0]
+
+
+def prefix_blocks(prompt, earlier, block_size):
+    most, best = (len(prompt) - 1) // block_size, 0
+    for other in earlier:
+        blocks = 0
+        while blocks < most:
+            part = slice(blocks * block_size, (blocks + 1) * block_size)
+            if prompt[part] != other[part]:
+                break
+            blocks += 1
+        best = max(best, blocks)
+    return best * block_size
+
+
+def token_mask_sets(table, final, tokens, end, state):
+    before = {(): state}
+    for characters in tokens:
+        for n in range(1, len(characters) + 1):
+            source = before.get(tuple(characters[: n - 1]))
+            if source is not None and table[source][characters[n - 1]] != -1:
+                before[tuple(characters[:n])] = table[source][characters[n - 1]]
+    allowed = [int(bool(characters) and tuple(characters) in before) for characters in tokens]
+    allowed[end] = int(state in set(final))
+    return tuple(allowed)
+
+
+def constrained_rows(logits, mask, temperature, k):
+    probabilities = torch.zeros_like(logits)
+    for b in range(len(logits)):
+        ids = mask[b].nonzero()[:, 0]
+        ids = ids[logits[b, ids].argsort(descending=True)[:k]]
+        probabilities[b, ids] = torch.softmax(logits[b, ids] / temperature, dim=0)
+    return probabilities
+
+
+def constrained_sorted(logits, mask, temperature, k):
+    scores = torch.full_like(logits, -torch.inf)
+    scores[:, : mask.shape[1]][mask] = logits[:, : mask.shape[1]][mask] / temperature
+    ordered, ids = scores.sort(dim=-1, descending=True)
+    ordered[:, k:] = -torch.inf
+    probabilities = torch.zeros_like(logits).scatter(1, ids, torch.softmax(ordered, dim=-1))
+    return probabilities.nan_to_num(0.0)
+
+
+def split_sum_numpy(x, size):
+    parts = [np.add.accumulate(part, axis=1)[:, -1] for part in np.split(x, range(size, x.shape[1], size), axis=1)]
+    return np.add.accumulate(np.stack(parts), axis=0)[-1]
+
+
 RIGHT = {
-    "16.phases": [phases_numpy, phases_branches],
-    "16.latencies": [latencies_inverted, latencies_fractions],
-    "16.batch-limit": [limit_bytes, limit_fractions],
-    "16.batches": [batches_heap, batches_numpy],
-    "16.admit": [admit_accumulate, admit_pop],
+    "16.phases": [phases_numpy],
+    "16.latencies": [latencies_inverted],
+    "16.batch-limit": [limit_bytes],
+    "16.batches": [batches_heap],
+    "16.admit": [admit_pop],
     "16.schedule": [schedule_tokens, schedule_numpy],
     "16.split-pools": [pools_lines, pools_fractions],
-    "16.stream": [stream_places, stream_partition],
-    "16.simulate": [simulate_schedule, simulate_numpy],
-    "16.small": [small_groups, small_fractions],
-    "16.speedup": [speedup_formula, speedup_numpy],
-    "16.cost": [cost_numpy, cost_fractions],
-    **BLOCKS,
-    **PATTERNS,
+    "16.stream": [stream_places],
+    "16.simulate": [simulate_numpy],
+    "16.small": [small_groups],
+    "16.speedup": [speedup_formula],
+    "16.cost": [cost_numpy],
+    "16.append": [append_recursive],
+    "16.free": [free_numpy],
+    "16.ragged": [ragged_fused],
+    "16.prefix": [prefix_blocks],
+    "16.token-mask": [token_mask_sets],
+    "16.constrained-step": [constrained_rows, constrained_sorted],
+    "16.split-sum": [split_sum_numpy],
 }

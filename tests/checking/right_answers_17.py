@@ -24,19 +24,6 @@ def attribute_loop(z, w_o, x, gain, w_out, token, eps):
     return parts
 
 
-def attribute_back(z, w_o, x, gain, w_out, token, eps):
-    read = (gain * w_out.T[token] / (x[-1].pow(2).mean() + eps) ** 0.5) @ w_o.T
-    return (z[:, -1] * read.view(len(z), -1)).sum(-1)
-
-
-def difference_together(embedding, attention, feed_forward, gain, w_out, token, other, eps):
-    parts = torch.cat((embedding[None], attention, feed_forward))
-    x = parts.sum(dim=0)
-    differences = parts @ (gain * (w_out[:, token] - w_out[:, other]) / (x.square().mean() + eps).sqrt())
-    n = len(attention)
-    return differences[0], differences[1 : n + 1], differences[n + 1 :]
-
-
 def difference_logits(embedding, attention, feed_forward, gain, w_out, token, other, eps):
     x = embedding + attention.sum(0) + feed_forward.sum(0)
 
@@ -65,11 +52,6 @@ def induction_loop(weights):
     return [sum(float(weights[i, p + j, j + 1]) for j in range(p)) / p for i in range(n)]
 
 
-def induction_rows(weights):
-    p = weights.shape[1] // 2
-    return torch.einsum("npp->n", weights[:, p:, 1 : p + 1]) / p
-
-
 def patch_beside(clean, corrupted, mixes, weights, read):
     def answer(x, source, at=None, position=None):
         for i, (mix, weight) in enumerate(zip(mixes, weights, strict=True)):
@@ -81,28 +63,6 @@ def patch_beside(clean, corrupted, mixes, weights, read):
     clean_result, corrupted_result = answer(clean, clean), answer(corrupted, clean)
     rows = [[answer(corrupted, clean, i, t) for t in range(len(clean))] for i in range(len(mixes))]
     return (torch.stack([torch.stack(row) for row in rows]) - corrupted_result) / (clean_result - corrupted_result)
-
-
-def patch_batched(clean, corrupted, mixes, weights, read):
-    n_layers, t = len(mixes), len(clean)
-    good, bad, rows = clean, corrupted, []
-    for i in range(n_layers):
-        eye = torch.eye(t, dtype=torch.bool)[:, :, None]
-        x = torch.where(eye, good[None], bad[None])  # a copy for each position
-        for j in range(i, n_layers):
-            x = x + torch.tanh(mixes[j] @ x @ weights[j])
-        rows.append(x[:, -1] @ read)
-        good, bad = (y + torch.tanh(mixes[i] @ y @ weights[i]) for y in (good, bad))
-    clean_result, corrupted_result = good[-1] @ read, bad[-1] @ read
-    return (torch.stack(rows) - corrupted_result) / (clean_result - corrupted_result)
-
-
-def probe_rows(states, labels, shown, ridge):
-    x = torch.cat((states, torch.ones_like(states[:, :1])), dim=1)
-    y = torch.where(labels == 1, 1.0, -1.0).to(x.dtype)
-    more = math.sqrt(ridge) * torch.eye(x.shape[1], dtype=x.dtype)
-    w = torch.linalg.lstsq(torch.cat((x[shown], more)), torch.cat((y[shown], 0 * more[0]))[:, None]).solution[:, 0]
-    return w, ((x[~shown] @ w > 0) == (y[~shown] > 0)).double().mean()
 
 
 def probe_numpy(states, labels, shown, ridge):
@@ -118,14 +78,6 @@ def selectivity_numpy(words, labels, drawn, predicted, control_predicted, held_o
     hits = predicted.numpy() == labels.numpy(), control_predicted.numpy() == control
     real, by_heart = (hit[held_out.numpy()].mean() for hit in hits)
     return control, real, by_heart, real - by_heart
-
-
-def selectivity_errors(words, labels, drawn, predicted, control_predicted, held_out):
-    control = torch.gather(drawn, 0, words)
-    n = held_out.sum()
-    wrong = ((predicted != labels) & held_out).sum() / n
-    control_wrong = ((control_predicted != control) & held_out).sum() / n
-    return control, 1 - wrong, 1 - control_wrong, control_wrong - wrong
 
 
 def shared_gram(w):
@@ -182,13 +134,13 @@ def top_k_numpy(h, w_encoder, b_encoder, directions, b_decoder, k):
 
 RIGHT = {
     "17.lens": [lens_torch, lens_numpy],
-    "17.attribute-heads": [attribute_loop, attribute_back],
-    "17.difference": [difference_together, difference_logits],
+    "17.attribute-heads": [attribute_loop],
+    "17.difference": [difference_logits],
     "17.silence": [silence_addends, silence_mask],
-    "17.induction": [induction_loop, induction_rows],
-    "17.patch": [patch_beside, patch_batched],
-    "17.probe": [probe_rows, probe_numpy],
-    "17.selectivity": [selectivity_numpy, selectivity_errors],
+    "17.induction": [induction_loop],
+    "17.patch": [patch_beside],
+    "17.probe": [probe_numpy],
+    "17.selectivity": [selectivity_numpy],
     "17.superposition": [shared_gram, shared_numpy],
     "17.autoencoder": [autoencoder_torch, autoencoder_numpy],
     "17.top-k-codes": [top_k_loop, top_k_numpy],

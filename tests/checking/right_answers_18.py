@@ -2,7 +2,6 @@
 
 import math
 
-from right_answers_kernels import ATTENTION_AND_WEIGHTS
 from softlookup.tiles import jit, tl
 
 LOG2_E = tl.constexpr(1.4426950408889634)
@@ -31,15 +30,6 @@ def softmax_exp2(x, y, n, BLOCK: tl.constexpr):
     a = tl.load(x + cols, mask=cols < n, other=-math.inf) * (LOG2_E / 2.0)
     e = tl.exp2(a - tl.max(a, axis=0))
     tl.store(y + cols, e * (1.0 / tl.sum(e, axis=0)), mask=cols < n)
-
-
-@jit
-def softmax_logarithm(x, y, n, BLOCK: tl.constexpr):
-    at = tl.program_id(0) * n + tl.arange(0, BLOCK)
-    is_inside = tl.arange(0, BLOCK) < n
-    a = tl.where(is_inside, tl.load(x + at, mask=is_inside) * 0.5, -float("inf"))
-    top = tl.max(a, 0)
-    tl.store(y + at, tl.exp(a - (top + tl.log(tl.sum(tl.exp(a - top), 0)))), mask=is_inside)
 
 
 @jit
@@ -90,19 +80,6 @@ def norm_helper(x, residual, w, total, y, n, eps, BLOCK: tl.constexpr):
 
 
 @jit
-def product_transposed(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    rows = (tl.program_id(0) * BM + tl.arange(0, BM))[None, :]
-    cols = (tl.program_id(1) * BN + tl.arange(0, BN))[:, None]
-    total = tl.zeros((BN, BM), tl.float32)
-    for start in range(0, k, BK):
-        at = start + tl.arange(0, BK)
-        a_tile = tl.load(a + rows * k + at[:, None], mask=(rows < m) & (at[:, None] < k), other=0.0)
-        b_tile = tl.load(b + at[None, :] * n + cols, mask=(at[None, :] < k) & (cols < n), other=0.0)
-        total = total + tl.dot(b_tile, a_tile)
-    tl.store(c + tl.trans(rows) * n + tl.trans(cols), tl.trans(total), mask=tl.trans((rows < m) & (cols < n)))
-
-
-@jit
 def product_backwards(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rows = tl.expand_dims(tl.minimum(tl.program_id(0) * BM + tl.arange(0, BM), m - 1), 1)
     cols = tl.expand_dims(tl.minimum(tl.program_id(1) * BN + tl.arange(0, BN), n - 1), 0)
@@ -114,11 +91,6 @@ def product_backwards(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: 
         total += tl.dot(a_tile, b_tile)
     # Several rows of the last tile may be the last row: all hold the same.
     tl.store(c + rows * n + cols, total)
-
-
-def tile_root(m, n, k, number_bytes, chip_bytes):
-    tile = 2 ** int(math.log2(math.isqrt(chip_bytes // (2 * number_bytes + 4))))
-    return tile, number_bytes * k * (m * -(-n // tile) + n * -(-m // tile))
 
 
 def tile_downwards(m, n, k, number_bytes, chip_bytes):
@@ -145,30 +117,151 @@ def linear_rows_of_weights(x, w, bias, y, m, n, k, BM: tl.constexpr, BN: tl.cons
 
 
 @jit
-def gate(z):
-    return 1 / (1 + tl.exp2(-1.702 * LOG2_E * z))
+def attention_always_divided(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexpr):
+    # The output so far is a mean of values; its logarithm's weight is what all keys so far weigh together.
+    rows = (tl.program_id(0) * B + tl.arange(0, B))[:, None]
+    wide = tl.arange(0, H)[None, :]
+    q_tile = tl.load(q + rows * H + wide, mask=rows < T, other=0.0)
+    logarithm = tl.full((B, 1), -1e30, tl.float32)
+    out = tl.zeros((B, H), tl.float32)
+    for start in range(0, S, B):
+        cols = start + tl.arange(0, B)
+        k_tile = tl.load(k + tl.minimum(cols, S - 1)[:, None] * H + wide)
+        scores = tl.where(cols[None, :] < S, tl.dot(q_tile, k_tile.T) * scale, -1e30)
+        top = tl.maximum(logarithm, tl.max(scores, 1, keep_dims=True))
+        weights = tl.exp(scores - top)
+        new = top + tl.log(tl.exp(logarithm - top) + tl.sum(weights, 1, keep_dims=True))
+        v_tile = tl.load(v + cols[:, None] * H + wide, mask=cols[:, None] < S, other=0.0)
+        out = out * tl.exp(logarithm - new) + tl.dot(weights * tl.exp(top - new), v_tile)
+        logarithm = new
+    tl.store(o + rows * H + wide, out, mask=rows < T)
 
 
 @jit
-def linear_transposed(x, w, bias, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def attention_backwards(q, k, v, o, scale, T, S, H: tl.constexpr, B: tl.constexpr):
+    rows = tl.minimum(tl.program_id(0) * B + tl.arange(0, B), T - 1)[:, None]
+    wide = tl.arange(0, H)
+    q_tile = tl.load(q + rows * H + wide[None, :])
+    top = tl.full((B, 1), -float("inf"), tl.float32)
+    total = tl.zeros((B, 1), tl.float32)
+    out = tl.zeros((B, H), tl.float32)
+    for tile in range(tl.cdiv(S, B) - 1, -1, -1):
+        cols = tile * B + tl.arange(0, B)
+        k_tile = tl.load(k + wide[:, None] + cols[None, :] * H, mask=cols[None, :] < S, other=0.0)
+        scores = tl.dot(q_tile, k_tile)
+        scores = tl.where(cols[None, :] >= S, -float("inf"), scores * scale)
+        before = top
+        top = tl.maximum(before, tl.max(scores, 1)[:, None])
+        fade = tl.exp(before - top)
+        scores = tl.exp(scores - top)
+        total *= fade
+        total += tl.sum(scores, 1)[:, None]
+        out *= fade
+        out += tl.dot(scores, tl.load(v + cols[:, None] * H + wide[None, :], mask=cols[:, None] < S, other=0.0))
+    tl.store(o + rows * H + wide[None, :], out / total)
+
+
+@jit
+def causal_zeroed(q, k, v, o, scale, T, H: tl.constexpr, B: tl.constexpr):
+    # Masked weights are set to zero behind the exponential; the maximum of all scores does no harm.
+    i = tl.program_id(0)
+    rows = (i * B + tl.arange(0, B))[:, None]
+    wide = tl.arange(0, H)
+    q_tile = tl.load(q + tl.minimum(rows, T - 1) * H + wide[None, :])
+    top = tl.full((B, 1), -float("inf"), tl.float32)
+    total = tl.zeros((B, 1), tl.float32)
+    out = tl.zeros((B, H), tl.float32)
+    for j in range(i + 1):
+        cols = tl.minimum(j * B + tl.arange(0, B), T - 1)
+        sees = (j * B + tl.arange(0, B))[None, :] <= rows
+        scores = scale * tl.dot(q_tile, tl.load(k + wide[:, None] + cols[None, :] * H))
+        new = tl.maximum(top, tl.max(tl.where(sees, scores, -1e30), 1, keep_dims=True))
+        weights = tl.where(sees, tl.exp(scores - new), 0.0)
+        fade = tl.exp(top - new)
+        total = total * fade + tl.sum(weights, 1, keep_dims=True)
+        out = out * fade + tl.dot(weights, tl.load(v + cols[:, None] * H + wide[None, :]))
+        top = new
+    tl.store(o + rows * H + wide[None, :], out / total, mask=rows < T)
+
+
+@jit
+def paged_transposed(
+    q, k_pages, v_pages, table, lengths, o, scale, MOST: tl.constexpr, M: tl.constexpr, H: tl.constexpr
+):  # fmt: skip
+    b = tl.program_id(0)
+    slots, wide = tl.arange(0, M)[None, :], tl.arange(0, H)[:, None]
+    length = tl.load(lengths + b)
+    q_col = tl.load(q + b * H + wide) * scale
+    top = tl.full((1,), -float("inf"), tl.float32)
+    total = tl.zeros((1,), tl.float32)
+    out = tl.zeros((H, 1), tl.float32)
+    # The first page is never empty: going up, the maximum is finite from the first step on.
+    for i in range(MOST):
+        base = tl.load(table + b * MOST + i) * M
+        mask = slots < length - i * M
+        k_tile = tl.load(k_pages + (base + slots) * H + wide, mask=mask, other=0.0)
+        scores = tl.sum(k_tile * q_col, 0)[None, :] + tl.where(mask, 0.0, -float("inf"))
+        new = tl.maximum(top, tl.max(scores, 1))
+        weights = tl.exp(scores - new[:, None])
+        fade = tl.exp(top - new)
+        total = total * fade + tl.sum(weights, 1)
+        v_tile = tl.load(v_pages + (base + slots) * H + wide, mask=mask, other=0.0)
+        out = out * fade[:, None] + tl.sum(weights * v_tile, 1)[:, None]
+        top = new
+    tl.store(o + b * H + wide, out / total[:, None])
+
+
+@jit
+def unpack(both, shift, scale):
+    return ((both.to(tl.int32) >> shift & 0xF) - 8).to(tl.float32) * scale
+
+
+@jit
+def quantised_weights_first(
+    x, packed, scales, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr
+):  # fmt: skip
+    rows = tl.minimum(tl.program_id(0) * BM + tl.arange(0, BM), m - 1)[:, None]
+    cols = tl.minimum(tl.program_id(1) * BN + tl.arange(0, BN), n - 1)[None, :]
+    total = tl.zeros((BM, BN), tl.float32)
+    for start in range(0, k, GROUP):
+        pairs = start // 2 + tl.arange(0, GROUP // 2)
+        both = tl.load(packed + pairs[:, None] * n + cols)
+        scale = tl.load(scales + start // GROUP * n + cols)
+        even = x + rows * k + pairs[None, :] * 2
+        total = tl.dot(tl.load(even), unpack(both, 0, scale), total)
+        total = tl.dot(tl.load(even + 1), unpack(both, 4, scale), total)
+    tl.store(y + rows * n + cols, total)
+
+
+@jit
+def quantised_transposed(
+    x, packed, scales, y, m, n, k, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr
+):  # fmt: skip
     rows = (tl.program_id(0) * BM + tl.arange(0, BM))[None, :]
     cols = (tl.program_id(1) * BN + tl.arange(0, BN))[:, None]
     total = tl.zeros((BN, BM), tl.float32)
-    for step in tl.range(tl.cdiv(k, BK), num_stages=2):
-        at = step * BK + tl.arange(0, BK)
-        w_tile = tl.load(w + cols * k + at[None, :], mask=(cols < n) & (at[None, :] < k), other=0.0)
-        x_tile = tl.load(x + rows * k + at[:, None], mask=(rows < m) & (at[:, None] < k), other=0.0)
-        total += tl.dot(w_tile, x_tile)
-    total += tl.load(bias + cols, mask=cols < n, other=0.0)
-    tl.store(y + rows * n + cols, total * gate(total), mask=(rows < m) & (cols < n))
+    for group in range(k // GROUP - 1, -1, -1):
+        pairs = group * GROUP // 2 + tl.arange(0, GROUP // 2)
+        both = tl.load(packed + pairs[None, :] * n + cols, mask=cols < n, other=136)
+        high = both >> 4
+        low = both - (high << 4)
+        at = x + rows * k + 2 * pairs[:, None]
+        part = tl.dot(high.to(tl.float32) - 8, tl.load(at + 1, mask=rows < m, other=0.0))
+        part = tl.dot(low.to(tl.float32) - 8, tl.load(at, mask=rows < m, other=0.0), part)
+        total += part * tl.load(scales + group * n + cols, mask=cols < n, other=0.0)
+    tl.store(y + rows * n + cols, total, mask=(rows < m) & (cols < n))
 
 
-RIGHT = ATTENTION_AND_WEIGHTS | {
+RIGHT = {
+    "18.attention": [attention_always_divided, attention_backwards],
+    "18.causal": [causal_zeroed],
+    "18.paged": [paged_transposed],
+    "18.quantised": [quantised_weights_first, quantised_transposed],
     "18.add": [add_clamped, add_strided],
-    "18.softmax": [softmax_exp2, softmax_logarithm],
+    "18.softmax": [softmax_exp2],
     "18.online": [online_backwards],
     "18.norm": [norm_sum_in_half, norm_helper],
-    "18.product": [product_transposed, product_backwards],
-    "18.tile": [tile_root, tile_downwards],
-    "18.linear": [linear_rows_of_weights, linear_transposed],
+    "18.product": [product_backwards],
+    "18.tile": [tile_downwards],
+    "18.linear": [linear_rows_of_weights],
 }

@@ -111,7 +111,7 @@ def test_blank_fails_with_not_implemented_alone(task):
         assert (result.verdict, result.points, result.diagnosis) == ("blank", 0, ()), result.text()
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("task", BY_TASK, ids=by_id)
 def test_each_known_mistake_is_rejected_and_named(task):
     """At home; in grading, with other inputs, those of some tasks below."""
@@ -135,7 +135,7 @@ def test_inputs_are_called_what_the_published_solution_calls_them(task):
         assert names == made_with, f"variant {variant}"
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("task", BY_TASK, ids=by_id)
 @pytest.mark.parametrize("seeds", [(0,), pytest.param((1, 2, 3, 4), marks=pytest.mark.slow)], ids=str)
 def test_right_answers_pass_and_known_mistakes_are_named_on_more_seeds(task, seeds):
@@ -157,10 +157,11 @@ def assert_named(task, mistake, results):
         assert mistake.says in result.text()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("task", BY_TASK, ids=by_id)
-def test_three_right_answers_written_otherwise_pass(task):
+def test_right_answers_written_otherwise_pass(task):
     right_here = f"right_answers_{task.chapter:02d}.py and benchmarks/strangers/"
-    assert len(right_answers(task.id)) >= 3, f"there are no three for {task.id} in {right_here}"
+    assert len(right_answers(task.id)) >= 2, f"there are no two for {task.id} in {right_here}"
     for right in right_answers(task.id):
         result = check(task.id, right)
         assert result.verdict == "pass", f"{right.__name__}: {result.text()}"
@@ -177,7 +178,7 @@ def test_published_solution_gives_what_the_oracle_gives_with_other_inputs(task):
                 assert got is not None and same(got, expected_results(variant, case), case), case.label
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("task", BY_TASK, ids=by_id)
 def test_some_pairs_of_mistakes_are_named(task):
     pairs = list(itertools.combinations([m.slug for m in task.mistakes if m.symptom is None], 2))
@@ -245,7 +246,7 @@ def test_a_variants_solution_passes_and_the_published_one_is_recognised(task, nu
     assert (result.verdict, result.diagnosis) == ("wrong", (name,)), result.text()
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize(
     ("task", "number"),
     [pytest.param(*param.values, marks=[pytest.mark.slow] * is_long(param.values[0])) for param in OTHER_VARIANTS],
@@ -295,23 +296,27 @@ def names_of(task, mistake, task_questions, variant):
     return names
 
 
-def test_at_least_two_tasks_have_variants():
-    assert sum(len(t.variants) > 1 for t in ALL_TASKS if t.chapter == 4) >= 2
+FIRST = 99
+"""A step so wide that the first mistake alone is taken."""
 
 
-@pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_wrong_earlier_answer_never_sinks_a_later_one(step):
-    """Each function that a head may call is wrong in every known way, or blank: the head is right all the same."""
-    solution = solutions(4)["04-head"]
-    for earlier in get_task("04.head").earlier:
-        earlier_id = earlier.id
-        for mistake in earlier.mistakes[::step]:
-            source = mistake.applied_to(solutions(4)[earlier.slug])
-            result = check("04.head", world(4, {earlier.slug: source, "04-head": solution})["one_head"])
-            assert result.verdict == "pass", f"{earlier_id} with {mistake.slug}: {result.text()}"
-        blank = f"def {earlier.name}(*args):\n    raise NotImplementedError()\n"
-        result = check("04.head", world(4, {earlier.slug: blank})["one_head"])
-        assert result.verdict == "pass", f"{earlier_id} blank: {result.text()}"
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(
+    ("task_id", "step"),
+    [
+        ("04.head", 9),
+        pytest.param("04.head", 1, marks=pytest.mark.slow),
+        *((task_id, FIRST) for task_id in ("05.multi-head", "07.sublayer", "07.encoder-layer", "07.encoder")),
+    ],
+)
+def test_a_wrong_earlier_answer_never_sinks_a_later_one(task_id, step):
+    """Each function that the answer may call is wrong in known ways, or blank: the answer is right all the same."""
+    task = get_task(task_id)
+    for earlier in task.earlier:
+        wrong = [m.applied_to(solutions(task.chapter)[earlier.slug]) for m in earlier.mistakes[::step]]
+        for source in (*wrong, f"def {earlier.name}(*args):\n    raise NotImplementedError()\n"):
+            result = check(task_id, world(task.chapter, {earlier.slug: source})[task.name])
+            assert result.verdict == "pass", f"{earlier.id}: {result.text()}"
 
 
 def test_stand_ins_leave_the_students_functions_as_they_were():

@@ -194,10 +194,6 @@ def test_wanted_numbers_stay_hidden_where_they_are_the_whole_answer():
     assert "wanted is" not in shown
 
 
-def test_a_tuple_too_many_is_asked_about():
-    assert "several results" in check("04.mix", lambda w, v: [w @ v, w @ v]).message
-
-
 class Odd(Exception):
     def __str__(self):
         raise ValueError("no words")
@@ -248,18 +244,19 @@ def test_odd_variants_are_refused(variant):
     assert check("04.scale", lambda s, h: s, variant=variant).verdict == "error"
 
 
-def test_what_the_code_logs_stays_away_from_stderr(capfd):
-    handler = logging.StreamHandler()
-    logging.getLogger().addHandler(handler)
+@pytest.mark.parametrize("name", [None, "a student's"])
+def test_what_the_code_logs_stays_away_from_stderr(capfd, name):
+    logger, handler = logging.getLogger(name), logging.StreamHandler()
+    logger.addHandler(handler)
 
     def answer(weights, v):
-        logging.warning("mixing")
+        logger.warning("mixing")
         return weights @ v
 
     try:
         assert check("04.mix", answer).verdict == "pass"
     finally:
-        logging.getLogger().removeHandler(handler)
+        logger.removeHandler(handler)
     assert capfd.readouterr().err == ""
 
 
@@ -293,40 +290,6 @@ def test_softmax_gives_minus_infinity_exactly_nothing(fill):
     assert result.verdict in ("partial", "wrong")
 
 
-@pytest.mark.parametrize(
-    ("task_id", "source"),
-    [
-        ("04.softmax", "softmax = torch.nn.Softmax(dim=-1)"),
-        ("04.softmax", "import functools\nsoftmax = functools.partial(torch.softmax, dim=-1)"),
-        ("04.softmax", "sm = torch.nn.Softmax(dim=-1)\ndef softmax(x):\n    return sm(x)"),
-        ("04.attention", "attention = torch.nn.functional.scaled_dot_product_attention"),
-        ("04.backward", "from torch.func import jacrev\ndef attention_backward(q, k, v, dz):\n    return jacrev(q)"),
-    ],
-)
-def test_shortcuts_that_are_no_plain_functions_are_found(task_id, source):
-    task = get_task(task_id)
-    assert check(task_id, world(4, {task.slug: source + "\n"})[task.name]).diagnosis == ("forbidden-shortcut",)
-
-
-def test_names_of_ones_own_classes_are_no_shortcuts():
-    source = (
-        "class Head:\n    def backward(self, a, da):\n        self.grad = a * (da - (a * da).sum(axis=-1, "
-        "keepdims=True))\n"
-        "        return self.grad\n\ndef softmax_backward(a, da):\n    return Head().backward(a, da)\n"
-    )
-    result = check("04.softmax-backward", world(4, {"04-softmax-backward": source})["softmax_backward"])
-    assert result.verdict == "pass", result.text()
-    source = (
-        "class Wrapper:\n    def __init__(self):\n        self.model = self.run\n\n    def run(self, q, k, v, mask):\n"
-        "        s = q @ k.mT / math.sqrt(q.shape[-1])\n        if mask is not None:\n"
-        "            s = s.masked_fill(~mask, -1e30)\n        a = torch.softmax(s, -1)\n"
-        "        return (a if mask is None else a * mask) @ v\n\n"
-        "def attention(q, k, v, mask=None):\n    return Wrapper().model(q, k, v, mask)\n"
-    )
-    result = check("04.attention", world(4, {"04-attention": source})["attention"])
-    assert result.verdict == "pass", result.text()
-
-
 def test_float32_on_the_way_of_a_gradient_by_hand_passes():
     def answer(a, da):
         a = a.astype("float32")
@@ -349,19 +312,11 @@ def test_a_dtype_lost_is_named_though_gradients_suffer_too():
     assert check("04.attention", world(4, {"04-attention": source})["attention"]).diagnosis == ("dtype-lost",)
 
 
-def test_coroutines_and_named_loggers_leave_stderr_alone(capfd):
+def test_a_coroutine_is_called_one(capfd):
     async def project(x, w_q, w_k, w_v):
         return x
 
     assert "coroutine" in check("04.project", project).message
-    logger = logging.getLogger("a student's")
-    logger.addHandler(logging.StreamHandler())
-
-    def answer(weights, v):
-        logger.warning("mixing")
-        return weights @ v
-
-    assert check("04.mix", answer).verdict == "pass"
     assert capfd.readouterr().err == ""
 
 

@@ -140,8 +140,7 @@ def test_a_slip_in_an_earlier_task_costs_nothing_in_the_later_ones():
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["torch.nn.functional.one_hot(ids, len(table)).float()", "reference.one_hot(ids.numpy(), len(table))"],
+    "line", ["torch.nn.functional.one_hot(ids, len(table)).float()", "reference.one_hot(ids.numpy(), len(table))"]
 )
 def test_a_ready_made_one_hot_row_is_a_shortcut(line):
     head = "from softlookup import reference\ndef one_hot_lookup(ids, table):\n"

@@ -62,10 +62,6 @@ def exponentials(q, k):
     return torch.exp(q @ k.mT / math.sqrt(q.shape[-1]))
 
 
-def head(weights):
-    return lambda x, w_q, w_k, w_v, mask=None: weights(x @ w_q, x @ w_k, mask) @ (x @ w_v)
-
-
 def test_a_mask_after_exp_is_not_called_one_after_the_softmax_alone():
     result = check("04.weights", masked_after_exp)
     assert result.diagnosis == ("mask-renormalised",) and "after exp or after the whole softmax" in result.text()

@@ -2,10 +2,8 @@
 
 import pytest
 
-from published import world
+from published import results, world, written
 from softlookup_judge import check, get_task
-from softlookup_judge.checking.judge import judge
-from softlookup_judge.checking.local import LocalStudent
 from softlookup_judge.data.variant import variant_of
 from softlookup_judge.judging.questions import draw
 
@@ -29,10 +27,7 @@ UP_TO_ONE_BATCH_AXIS = {
 WRONG = [
     ("05.output", "def blend_heads(z, w_o):\n    return (merge_heads(z) @ w_o).squeeze(0)"),
     ("05.output", "def blend_heads(z, w_o):\n    return merge_heads(z.squeeze(0)) @ w_o"),
-    (
-        "05.shares",
-        "def head_shares(z, w_o):\n    return (z @ w_o.reshape(z.shape[-3], z.shape[-1], -1)).squeeze(0)",
-    ),
+    ("05.shares", "def head_shares(z, w_o):\n    return (z @ w_o.reshape(z.shape[-3], z.shape[-1], -1)).squeeze(0)"),
     ("05.init", "def init_scale(d, n, h):\n    return math.sqrt(6 / (d + n * h)) if h > 1 else 0.0"),
     (
         "05.heads",
@@ -51,10 +46,6 @@ WRONG = [
 ]
 
 
-def written(task_id, source):
-    return world(5, {get_task(task_id).slug: source})[get_task(task_id).name]
-
-
 @pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize("task_id", ONE_BATCH_AXIS)
 def test_an_answer_for_one_batch_axis_alone_earns_most_of_the_points(task_id):
@@ -65,22 +56,14 @@ def test_an_answer_for_one_batch_axis_alone_earns_most_of_the_points(task_id):
 @pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize("task_id", UP_TO_ONE_BATCH_AXIS)
 def test_an_answer_for_at_most_one_batch_axis_does_not_pass(task_id):
-    task, obj = get_task(task_id), written(task_id, UP_TO_ONE_BATCH_AXIS[task_id])
-    for result in (
-        check(task_id, obj),
-        *(judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed) for seed in range(3)),
-    ):
+    for result in results(task_id, UP_TO_ONE_BATCH_AXIS[task_id], range(3)):
         assert result.verdict == "partial", result.text()
 
 
 @pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(("task_id", "source"), WRONG)
 def test_answers_of_chapter_5_that_are_wrong_somewhere_do_not_pass(task_id, source):
-    task, obj = get_task(task_id), written(task_id, source)
-    for result in (
-        check(task_id, obj),
-        *(judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed) for seed in range(3)),
-    ):
+    for result in results(task_id, source, range(3)):
         assert result.verdict != "pass", result.text()
 
 

@@ -4,10 +4,8 @@ import math
 
 import pytest
 
-from published import world
+from published import results, written
 from softlookup_judge import check, get_task
-from softlookup_judge.checking.judge import judge
-from softlookup_judge.checking.local import LocalStudent
 from softlookup_judge.data.variant import variant_of
 from softlookup_judge.judging.questions import draw
 
@@ -65,21 +63,9 @@ ROOTS_IN_FLOAT32 = [
 ]
 
 
-def written(task_id, source):
-    return world(6, {get_task(task_id).slug: source})[get_task(task_id).name]
-
-
-def results(task_id, source):
-    task, obj = get_task(task_id), written(task_id, source)
-    return [
-        check(task_id, obj),
-        *(judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed) for seed in range(3)),
-    ]
-
-
 @pytest.mark.parametrize(("task_id", "source"), ROOTS_IN_FLOAT32, ids=lambda value: value[:8])
 def test_a_root_or_a_sine_taken_in_float32_costs_nothing(task_id, source):
-    for result in results(task_id, source):
+    for result in results(task_id, source, range(3)):
         assert result.verdict == "pass", result.text()
 
 
@@ -90,12 +76,12 @@ def test_scores_that_do_not_look_at_the_rows_given_do_not_pass():
         "    r = table[apart.clamp(-c, c) + c]\n"
         "    return (q @ k.mT + torch.einsum('bnth,tsh->bnts', q, r)) / math.sqrt(q.shape[-1])"
     )
-    for result in results("06.shaw", source):
+    for result in results("06.shaw", source, range(3)):
         assert result.verdict == "wrong" and result.diagnosis == ("rows-anew",), result.text()
 
 
 def test_published_slopes_pass_since_all_numbers_of_heads_are_powers_of_two():
-    for result in results("06.alibi", PUBLISHED):
+    for result in results("06.alibi", PUBLISHED, range(3)):
         assert result.verdict == "pass", result.text()
     assert all(math.log2(case.args[0]).is_integer() for case in draw(variant_of(get_task("06.alibi")), 0))
 
@@ -117,7 +103,7 @@ SQUEEZED = [
 @pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(("task_id", "source"), SQUEEZED)
 def test_axes_of_length_one_have_to_stay(task_id, source):
-    for result in results(task_id, source):
+    for result in results(task_id, source, range(3)):
         assert result.verdict in ("wrong", "partial"), result.text()
 
 
@@ -125,7 +111,7 @@ def test_a_table_of_another_dtype_does_not_change_that_of_the_embeddings():
     source = (
         "def add_positions(x, table, start):\n    return x * math.sqrt(x.shape[2]) + table[start : start + x.shape[1]]"
     )
-    for result in results("06.add", source):
+    for result in results("06.add", source, range(3)):
         assert result.verdict == "partial" and "cast the rows of the table" in result.text(), result.text()
 
 
@@ -136,10 +122,12 @@ def test_keys_turned_too_far_are_not_called_queries_from_the_beginning():
 
 def test_later_keys_are_hidden_however_large_their_scores_are():
     lowered = CACHED.format("S - T", "0", ROOT, FUTURE).replace(f"s.masked_fill({FUTURE})", "s - 1e4 * (j > i)")
-    for result in results("06.cached", lowered):
+    for result in results("06.cached", lowered, range(3)):
         assert result.verdict == "partial" and result.diagnosis == ("lowered",), result.text()
 
 
 def test_angles_in_float32_are_too_coarse_far_down_a_text():
-    for result in results("06.rotary", ROTATE.replace("torch.float64", "torch.float32").format(PLACES, NEIGHBOURS)):
+    for result in results(
+        "06.rotary", ROTATE.replace("torch.float64", "torch.float32").format(PLACES, NEIGHBOURS), range(3)
+    ):
         assert result.verdict == "partial" and result.diagnosis == ("angles-in-float32",), result.text()

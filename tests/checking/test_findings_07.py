@@ -1,11 +1,10 @@
-"""Chapter 7: answers that were told nothing, or that passed on small numbers alone."""
+"""Chapter 7: norms and layers as students write them, and answers that were told nothing or passed on small numbers."""
 
 import pytest
+import torch
 
-from published import world
+from published import edited, results, solutions, written
 from softlookup_judge import check, get_task
-from softlookup_judge.checking.judge import judge
-from softlookup_judge.checking.local import LocalStudent
 from softlookup_judge.data.variant import variant_of
 from softlookup_judge.judging.questions import draw
 
@@ -26,17 +25,6 @@ SQUARES = "((x * x).mean(-1, keepdim=True) - x.mean(-1, keepdim=True) ** 2)"
 AFFINE = "    return (x - m) / (v + eps).sqrt() * gain + shift"
 
 
-def written(task_id, source):
-    return world(7, {get_task(task_id).slug: source})[get_task(task_id).name]
-
-
-def everywhere(task_id, source):
-    task, obj = get_task(task_id), written(task_id, source)
-    yield check(task_id, obj)
-    for seed in range(2):
-        yield judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed)
-
-
 def test_layer_of_these_steps_is_right_without_a_slip():
     assert check("07.encoder-layer", written("07.encoder-layer", LAYER + STEPS + "    return y")).verdict == "pass"
 
@@ -47,7 +35,7 @@ def test_a_bend_with_a_lid_does_not_pass():
         "def feed_forward(x, w_1, b_1, w_2, b_2):\n    return torch.clamp(x @ w_1 + b_1, 0, {}) @ w_2 + b_2"  # ReLU6
     )
     for lid in (6, 20):
-        assert {result.verdict for result in everywhere("07.feed-forward", source.format(lid))} == {"wrong"}
+        assert {result.verdict for result in results("07.feed-forward", source.format(lid), range(2))} == {"wrong"}
 
 
 @pytest.mark.parametrize(
@@ -60,7 +48,7 @@ def test_a_bend_with_a_lid_does_not_pass():
 )
 @pytest.mark.usefixtures("verdicts_alone")
 def test_what_large_numbers_spoil_does_not_pass(task_id, body):
-    for result in everywhere(task_id, f"def {DEF[task_id]}:\n{body}"):
+    for result in results(task_id, f"def {DEF[task_id]}:\n{body}", range(2)):
         assert result.verdict in ("wrong", "partial"), result.text()
 
 
@@ -83,7 +71,7 @@ OWN_ATTENTION = (
 )
 @pytest.mark.usefixtures("verdicts_alone")
 def test_a_number_in_the_place_of_minus_infinity_has_to_be_below_every_score(fill, verdict):
-    for result in everywhere("07.encoder-layer", OWN_ATTENTION.replace("FILL", fill)):
+    for result in results("07.encoder-layer", OWN_ATTENTION.replace("FILL", fill), range(2)):
         assert result.verdict == verdict, result.text()
 
 
@@ -107,5 +95,44 @@ def test_scores_of_the_loud_case_go_far_below_any_such_number():
     ],
 )
 def test_real_tokens_are_known_by_the_mask_alone(body, named):
-    for result in everywhere("07.pooling", f"def mean_of_real(x, mask):\n    {body}"):
+    for result in results("07.pooling", f"def mean_of_real(x, mask):\n    {body}", range(2)):
         assert (result.verdict, result.diagnosis) == ("wrong", named), result.text()
+
+
+WRITTEN = {
+    "std": "    return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) * gain + shift",
+    "var": "    return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + eps).sqrt() * gain + shift",
+    "bare": "    return (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt()",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "slugs"),
+    [("std", {"unbiased", "eps-outside"}), ("var", {"unbiased"}), ("bare", {"gain-dropped", "shift-dropped"})],
+)
+def test_norms_as_students_write_them_wrongly_are_named(name, slugs):
+    result = check("07.layer-norm", written("07.layer-norm", f"def layer_norm(x, gain, shift, eps):\n{WRITTEN[name]}"))
+    assert (result.points, set(result.diagnosis)) == (0, slugs), result.text()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x, gain, shift, eps: torch.nn.functional.layer_norm(x, gain.shape, gain, shift, eps),
+        lambda x, gain, shift, eps: torch.layer_norm(x, gain.shape, gain, shift, eps),
+    ],
+)
+def test_torchs_own_norm_is_no_answer(answer):
+    assert check("07.layer-norm", answer).diagnosis == ("forbidden-shortcut",)
+
+
+def test_layer_of_torch_inside_an_answer_is_no_answer():
+    source = solutions(7)["07-encoder-layer"] + "\n\nkept = nn.TransformerEncoderLayer\n"
+    source = source.replace("    w_q, w_k", "    nn.TransformerEncoderLayer(4, 2)\n    w_q, w_k")
+    result = check("07.encoder-layer", written("07.encoder-layer", source))
+    assert result.diagnosis == ("forbidden-shortcut",)
+
+
+def test_encoder_that_shares_one_layer_is_told_so_though_its_shapes_are_right():
+    result = check("07.encoder", edited("07.encoder", [("[i]", "[-1]")]))
+    assert (result.verdict, result.points, result.diagnosis) == ("wrong", 0, ("shared-last",))

@@ -1,12 +1,13 @@
-"""Chapter 8: answers that once passed and were wrong, and mistakes that once had no name."""
+"""Chapter 8: answers that passed and were wrong, mistakes that had no name, and what earlier mistakes cost."""
 
+import numpy as np
 import pytest
+import torch
 
-from published import solutions, world
+from published import edited, everywhere, results, solutions, world
+from softlookup_inside.asking.case import Case
 from softlookup_judge import check, get_task
-from softlookup_judge.checking.judge import judge
-from softlookup_judge.checking.local import LocalStudent
-from softlookup_judge.data.variant import variant_of
+from softlookup_judge.data.compare import close
 
 CROSS = """def cross_attention(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
     q, k, v = split_heads(x @ w_q, n), split_heads(memory @ w_k, n), split_heads(memory @ w_v, n)
@@ -20,17 +21,6 @@ ROWS = (
     "    given = filled([[start] + one for one in sentences], longest)\n"
     "    told = filled([one + [end] for one in sentences], longest)\n    "
 )
-
-
-def written(task_id, source):
-    return world(8, {get_task(task_id).slug: source})[get_task(task_id).name]
-
-
-def everywhere(task_id, source):
-    task, obj = get_task(task_id), written(task_id, source)
-    yield check(task_id, obj)
-    for seed in range(2):
-        yield judge(variant_of(task), LocalStudent(variant_of(task), obj), seed=seed)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +50,7 @@ def everywhere(task_id, source):
 )
 @pytest.mark.usefixtures("verdicts_alone")
 def test_answers_that_once_passed_do_not(task_id, source):
-    for result in everywhere(task_id, source):
+    for result in results(task_id, source, range(2)):
         assert result.verdict in ("partial", "wrong"), result.text()
 
 
@@ -72,29 +62,48 @@ def test_wrong_cross_attention_does_not_sink_the_layer(mistake):
 
 
 def test_one_layer_repeated_is_told_from_layers_of_their_own():
-    source = solutions(8)["08-transformer"].replace(
-        "[DecoderLayer(*sizes) for _ in range(n_layers)]", "[DecoderLayer(*sizes)] * n_layers"
-    )
-    result = check("08.transformer", written("08.transformer", source))
+    repeated = [("[DecoderLayer(*sizes) for _ in range(n_layers)]", "[DecoderLayer(*sizes)] * n_layers")]
+    result = check("08.transformer", edited("08.transformer", repeated))
     assert result.verdict == "wrong" and "stands there twice" in result.text(), result.text()
-    layer_source = solutions(8)["08-decoder-layer"].replace(
-        "self.cross = MultiHeadAttention(d_model, n_heads)", "self.cross = self.attention"
-    )
-    assert (
-        "`cross` has no weights of its own"
-        in check("08.decoder-layer", written("08.decoder-layer", layer_source)).text()
-    )
+    shared = [("self.cross = MultiHeadAttention(d_model, n_heads)", "self.cross = self.attention")]
+    result = check("08.decoder-layer", edited("08.decoder-layer", shared))
+    assert "`cross` has no weights of its own" in result.text()
 
 
 def test_verdict_of_the_leak_is_not_called_a_number_of_leaks():
-    source = solutions(8)["08-leak"].replace("seen.triu(1).any()", "seen.triu(1).sum()")
-    assert "number of leaks" not in check("08.leak", written("08.leak", source)).text()
+    counted = edited("08.leak", [("seen.triu(1).any()", "seen.triu(1).sum()")])
+    assert "number of leaks" not in check("08.leak", counted).text()
 
 
 @pytest.mark.usefixtures("verdicts_alone")
 def test_a_table_of_positions_that_ends_is_not_enough():
     whole = "sinusoidal(ids.shape[1], self.embedding.shape[1])"
-    source = solutions(8)["08-transformer"].replace(whole, "sinusoidal(64, self.embedding.shape[1])[: ids.shape[1]]")
-    assert source != solutions(8)["08-transformer"]
-    for result in everywhere("08.transformer", source):
+    ends = edited("08.transformer", [(whole, "sinusoidal(64, self.embedding.shape[1])[: ids.shape[1]]")])
+    for result in everywhere("08.transformer", ends, range(2)):
         assert result.points == 0, result.text()
+
+
+def test_a_wrong_softmax_does_not_sink_the_transformer():
+    wrong = "def masked_softmax(s, mask):\n    return torch.softmax(s, -1) * mask"
+    result = check("08.transformer", world(8, {"08-masked-softmax": wrong})["Transformer"])
+    assert result.verdict == "pass", result.text()
+
+
+def test_a_decoder_that_reads_its_prefix_both_ways_is_refused():
+    """With one layer nothing tells it from the right one; with two, earlier tokens have seen later ones."""
+    both_ways = edited("08.transformer", [("past = causal_mask(length, length)", "past = None")])
+    result = check("08.transformer", both_ways)
+    assert result.diagnosis == ("future-seen",), result.text()
+
+
+def test_a_finite_number_is_never_near_to_infinity():
+    got, expected = np.array([-1e9, -np.inf, np.inf]), np.array([-np.inf, -np.inf, -np.inf])
+    case = Case("infinite", (np.zeros(1),))
+    assert close(got, expected, 1e-5, case).tolist() == [False, True, False]
+
+
+def test_gradients_of_a_layers_weights_are_called_by_their_names():
+    cut = edited("08.decoder-layer", [("self.norm_2(x), memory", "self.norm_2(x), memory.detach()")])
+    result = check("08.decoder-layer", cut)
+    assert "gradient of" in result.text() and result.verdict == "partial", result.text()
+    assert torch.is_grad_enabled()

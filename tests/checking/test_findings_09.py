@@ -2,7 +2,7 @@
 
 import pytest
 
-from published import everywhere, solutions, world
+from published import edited, everywhere, world, written
 from softlookup_judge import check, get_task
 from softlookup_judge.data.variant import variant_of
 from softlookup_judge.judging.questions import draw
@@ -102,21 +102,19 @@ MISSED = [
 """Tests that let something pass, whatever the numbers drawn."""
 
 
-def written(task_id, body):
-    task = get_task(task_id)
-    source = f"def {DEF[task_id]}:\n    " + body.replace("\n", "\n    ")
-    return world(9, {task.slug: source})[task.name]
+def function_of(task_id, body):
+    return written(task_id, f"def {DEF[task_id]}:\n    " + body.replace("\n", "\n    "))
 
 
 @pytest.mark.parametrize(("task_id", "body"), RIGHT)
 def test_training_answers_that_are_right_in_another_way_pass(task_id, body):
-    for result in everywhere(task_id, written(task_id, body)):
+    for result in everywhere(task_id, function_of(task_id, body)):
         assert result.verdict == "pass", result.text()
 
 
 @pytest.mark.parametrize(("task_id", "body"), INSIDE)
 def test_a_test_that_looks_inside_what_it_is_handed_is_told_to_call_it(task_id, body):
-    result = check(task_id, written(task_id, body))
+    result = check(task_id, function_of(task_id, body))
     assert result.verdict == "wrong" and result.diagnosis == ("forbidden-shortcut",)
     assert "by calling what you are handed" in result.text()
 
@@ -124,7 +122,7 @@ def test_a_test_that_looks_inside_what_it_is_handed_is_told_to_call_it(task_id, 
 @pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize(("task_id", "body"), MISSED)
 def test_a_test_that_goes_by_luck_or_by_looks_does_not_pass(task_id, body):
-    assert all(result.verdict in ("wrong", "error") for result in everywhere(task_id, written(task_id, body)))
+    assert all(result.verdict in ("wrong", "error") for result in everywhere(task_id, function_of(task_id, body)))
 
 
 @pytest.mark.parametrize("task_id", ["09.train", "90.train"])
@@ -134,7 +132,7 @@ def test_runs_are_lent_the_gradients_that_they_go_down(task_id):
 
 def test_logits_less_their_mean_are_not_told_of_a_softmax_that_is_not_there():
     top = ONE_MAX.format("logits.mean(-1, keepdim=True)")
-    result = check("09.cross-entropy", written("09.cross-entropy", top + "return -r[labels != pad_id].mean()"))
+    result = check("09.cross-entropy", function_of("09.cross-entropy", top + "return -r[labels != pad_id].mean()"))
     assert result.verdict == "partial" and "of a softmax" not in result.text()
 
 
@@ -143,19 +141,17 @@ def test_a_gradient_that_is_not_squared_at_all_is_named():
         "m, v = beta_1 * m + (1 - beta_1) * g, beta_2 * v + (1 - beta_2) * g\n"
         "return w - rate * m / (1 - beta_1**step) / ((v / (1 - beta_2**step)) ** 0.5 + eps), m, v"
     )
-    assert check("09.adam", written("09.adam", body)).diagnosis == ("not-squared",)
+    assert check("09.adam", function_of("09.adam", body)).diagnosis == ("not-squared",)
 
 
 @pytest.mark.parametrize("body", ["return True", "model.eval()\nreturn not torch.equal(model(x), x)"])
 def test_an_alarm_for_every_model_is_not_called_one_that_never_finds_anything(body):
-    for result in everywhere("09.find-dropout", written("09.find-dropout", body)):
+    for result in everywhere("09.find-dropout", function_of("09.find-dropout", body)):
         assert result.verdict == "wrong" and result.diagnosis == ("always-alarmed",), result.text()
 
 
 def test_a_leak_of_either_sign_is_found():
-    source = solutions(9)["09-find-leak"].replace(".abs()", "")
-    obj = world(9, {"09-find-leak": source})[get_task("09.find-leak").name]
-    for result in everywhere("09.find-leak", obj):
+    for result in everywhere("09.find-leak", edited("09.find-leak", [(".abs()", "")])):
         assert (result.points, result.diagnosis) == (0, ("signed-difference",)), result.text()
 
 

@@ -1,9 +1,10 @@
-"""Chapter 11: answers that passed and are wrong, right ones that lost points, and a sentence that was untrue."""
+"""Chapter 11: answers that passed and are wrong, right ones that lost points, and mistakes with units."""
 
 import pytest
+import torch
 
-from published import everywhere, world
-from softlookup_judge import get_task
+from published import results, world, written
+from softlookup_judge import check, tasks
 
 FUSE = (
     "def bytes_moved(steps, keep, n, w):\n    apart = sum(len(set({0})) + 1 for _, i in steps)\n"
@@ -14,7 +15,6 @@ SHEET = (
     "def read_sheet(text):\n    number, unit = text.rstrip('*').split()\n    value = float(number.replace(',', ''))\n"
     "    power, star = {{'M': 2, 'G': 3, 'T': 4}}[unit[0]], '*' in text\n    return {0}"
 )
-RIDGE = "def ridge(sheet, dtype):\n    return {}"
 TRIED = (
     "def fewest_rows(d, f, w, ridge):\n    for t in range(1, 5000):\n"
     "        if 2 * t * d * f / (w * (t * d + d * f + t * f)) >= ridge:\n            return t\n    return 0"
@@ -36,13 +36,10 @@ ACCEPTED = [
     ("more units by heart", "11.sheet", SHEET.format("value * (1024 if 'i' in unit else 1e3) ** power / (1 + star) if "
     "unit in ('TFLOPS', 'GFLOPS', 'TOPS', 'TB/s', 'GB/s', 'MB/s', 'MiB/s') or unit[-1] == 'B' else 0")),
     ("only the first few thousand rows tried", "11.rows", TRIED),
+    ("half of the sparse peak", "11.ridge", "def ridge(sheet, dtype):\n    return sheet['sparse'].get(dtype, "
+    "2 * sheet['dense'][dtype]) / 2 / sheet['memory']"),
     ("bound by what was reached", "11.near", NEAR.format("max(a, b) / seconds, flops / seconds >= peak / 2")),
 ]  # fmt: skip
-
-
-def results(task_id, source):
-    task = get_task(task_id)
-    return everywhere(task_id, world(11, {task.slug: source})[task.name])
 
 
 @pytest.mark.usefixtures("verdicts_alone")
@@ -62,18 +59,36 @@ def test_a_reciprocal_at_the_ridge_costs_nothing():
         assert result.verdict == "pass", result.text()
 
 
-@pytest.mark.usefixtures("verdicts_alone")
-@pytest.mark.parametrize(
-    ("task_id", "source"),
-    [
-        ("11.ridge", RIDGE.format("sheet['sparse'].get(dtype, 2 * sheet['dense'][dtype]) / 2 / sheet['memory']")),
-    ],
-)
-def test_numbers_shorter_than_a_byte_and_odd_sheets_are_asked(task_id, source):
-    for result in results(task_id, source):
-        assert result.verdict == "wrong", result.text()
-
-
 def test_the_larger_of_reads_and_writes_is_not_told_that_stores_are_forgotten():
     for result in results("11.intensity", "def intensity(r, w, o, bits):\n    return o / (max(r, w) * bits / 8)"):
         assert result.verdict == "wrong" and not result.diagnosis, result.text()
+
+
+def test_every_mistake_with_units_is_known_to_some_task():
+    slugs = {mistake.slug for task in tasks(11) for mistake in task.mistakes}
+    named = {"elements-for-bytes", "one-operation", "binary-everywhere", "binary-overlooked", "sparse-peak"}
+    assert named | {"eight-hundred", "prefixes-mixed", "both-ways"} <= slugs
+
+
+def test_operations_of_the_product_are_those_of_torchs_own_counter():
+    from torch.utils.flop_counter import FlopCounterMode
+
+    task = next(task for task in tasks(11) if task.id == "11.product")
+    for t, d, f in ((3, 5, 7), (1, 64, 9)):
+        with FlopCounterMode(display=False) as counter:
+            torch.empty(t, d, device="meta") @ torch.empty(d, f, device="meta")
+        assert task.oracle(t, d, f, 4)[0] == counter.get_total_flops()
+
+
+def test_two_mistakes_in_one_product_are_both_named():
+    source = "def product_cost(t, d, f, b):\n    return t*d*f, t*d + d*f + t*f"
+    result = check("11.product", written("11.product", source))
+    assert result.verdict != "pass" and result.diagnosis == ("one-operation", "elements-for-bytes"), result.text()
+
+
+def test_a_wrong_ridge_does_not_sink_a_later_answer_that_uses_it():
+    later = "def attainable(p, b, i):\n    bend = ridge({'dense': {'x': p * 1e12}, 'memory': b * 1e9}, 'x')\n"
+    later += "    return p if i >= bend else p * i / bend"
+    wrong = "def ridge(sheet, dtype):\n    return sheet['dense'][dtype] / 800e9"
+    result = check("11.attainable", world(11, {"11-ridge": wrong, "11-attainable": later})["attainable"])
+    assert result.verdict == "pass", result.text()

@@ -2,11 +2,8 @@
 
 import pytest
 
-from published import everywhere, solutions, world
-from softlookup_judge import get_task
-from softlookup_judge.checking.judge import judge
-from softlookup_judge.checking.local import LocalStudent
-from softlookup_judge.data.variant import variant_of
+from published import edited, everywhere
+from softlookup_judge import check, get_task
 
 WRONG = {
     "the usual rate": ("15.muon", [("    average = momentum", "    rate = 0.02\n    average = momentum")]),
@@ -92,46 +89,34 @@ WRONG = {
 """What an answer does wrong -> its task, and the edits that make it of the published solution."""
 
 
-def results(task_id, *edits):
-    task = get_task(task_id)
-    source = solutions(15)[task.slug]
-    for old, new in edits:
-        assert source.count(old) == 1, old
-        source = source.replace(old, new)
-    return list(everywhere(task_id, world(15, {task.slug: source})[task.name]))
-
-
 @pytest.mark.usefixtures("verdicts_alone")
 @pytest.mark.parametrize("title", WRONG)
 def test_answer_that_passed_and_is_wrong_loses_points(title):
     task_id, edits = WRONG[title]
-    for result in results(task_id, *edits):
+    for result in everywhere(task_id, edited(task_id, edits)):
         assert result.points < get_task(task_id).points, result.text()
 
 
 def test_norm_with_torchs_small_constant_is_right():
-    for result in results("15.muon", ("x / x.norm()", "x / (x.norm() + 1e-7)")):
+    for result in everywhere("15.muon", edited("15.muon", [("x / x.norm()", "x / (x.norm() + 1e-7)")])):
         assert result.verdict == "pass", result.text()
 
 
 def test_none_among_several_results_is_told_by_its_place():
-    first = results("15.fork", ("return table, owners, copied", "return table, owners, copied or None"))[0]
-    assert "None as result 3 of 3" in first.text() and "without `return`" not in first.text()
+    none = edited("15.fork", [("return table, owners, copied", "return table, owners, copied or None")])
+    result = check("15.fork", none)
+    assert "None as result 3 of 3" in result.text() and "without `return`" not in result.text()
 
 
 def test_ids_are_not_asked_to_sum_to_1():
-    for result in results("15.speculate", ("drafted[:kept]", "drafted[:kept] * 0 + 1")):
+    for result in everywhere("15.speculate", edited("15.speculate", [("drafted[:kept]", "drafted[:kept] * 0 + 1")])):
         assert result.verdict != "pass" and "sum to 1" not in result.text()
 
 
-@pytest.mark.parametrize("seed", [5, 13, 19])
-def test_a_gelu_in_float32_is_right(seed):
-    task = get_task("15.per-layer")
-    source = solutions(15)[task.slug].replace("np.sqrt(P)", "math.sqrt(P)")
-    source = source.replace("np.sqrt(2 / np.pi)", "math.sqrt(2 / math.pi)")
-    answer = world(15, {task.slug: source})[task.name]
-    result = judge(variant_of(task), LocalStudent(variant_of(task), answer), seed=seed)
-    assert result.verdict == "pass", result.text()
+def test_a_gelu_in_float32_is_right():
+    edits = [("np.sqrt(P)", "math.sqrt(P)"), ("np.sqrt(2 / np.pi)", "math.sqrt(2 / math.pi)")]
+    for result in everywhere("15.per-layer", edited("15.per-layer", edits), (5, 13, 19)):
+        assert result.verdict == "pass", result.text()
 
 
 def test_halves_and_a_logarithm_that_are_rounded_wrongly_are_both_named():
@@ -142,5 +127,5 @@ def test_halves_and_a_logarithm_that_are_rounded_wrongly_are_both_named():
             "2.0 ** (np.floor(np.log2(np.maximum(np.abs(blocks).max(axis=-1, keepdims=True), 1e-30))) - 2)",
         ),
     ]
-    for result in results("15.block-scales", *edits):
+    for result in everywhere("15.block-scales", edited("15.block-scales", edits)):
         assert result.diagnosis == ("half-towards-zero", "logarithm-rounded"), result.text()

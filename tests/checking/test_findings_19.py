@@ -5,23 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from softlookup_judge import check, get_task
-from softlookup_judge.data.published import solution
-from softlookup_judge.data.variant import variant_of
+from published import edited
+from softlookup_judge import check
 
 OWNER = "owner = (rank - step) % world\n"
-
-
-def edited(task_id, *edits):
-    """The published answer with other lines."""
-    variant = variant_of(get_task(task_id))
-    source = solution(variant)
-    for old, new in edits:
-        assert old in source, old
-        source = source.replace(old, new)
-    space = {"np": np, "math": math}
-    exec(compile(source, "<ipython-input-1>", "exec"), space)
-    return space[variant.task.name]
 
 
 @pytest.mark.parametrize(
@@ -35,10 +22,11 @@ def edited(task_id, *edits):
     ],
 )
 def test_a_rank_that_changes_its_inputs_is_not_right(task_id, edit):
-    result = check(task_id, edited(task_id, edit))
+    result = check(task_id, edited(task_id, [edit]))
     assert (result.points, result.diagnosis) == (0, ("habit:inputs-changed",)), result.text()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("task_id", "edits", "mistake", "words"),
     [
@@ -125,14 +113,14 @@ def test_a_rank_that_changes_its_inputs_is_not_right(task_id, edit):
     ],
 )
 def test_a_natural_mistake_has_a_name_and_a_true_sentence(task_id, edits, mistake, words):
-    result = check(task_id, edited(task_id, *edits))
+    result = check(task_id, edited(task_id, edits))
     assert (result.points, result.diagnosis) == (0, (mistake,)), result.text()
     assert words in result.text()
 
 
 @pytest.mark.parametrize("exchange", [("(w, shard)", "(shard, w)"), ("(part, slope)", "(slope, part)")])
 def test_arguments_that_are_exchanged_are_said_to_be_so_and_no_memory_is_shown(exchange):
-    result = check("19.fsdp", edited("19.fsdp", exchange))
+    result = check("19.fsdp", edited("19.fsdp", [exchange]))
     assert result.points == 0 and result.case == "two ranks"
     assert "Are they exchanged? The output comes first" in result.text()
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from published import everywhere, solutions, world
-from softlookup_judge import check, get_task
+from published import edited_source, results, solutions, world
+from softlookup_judge import check
 
 TRAIN = """def train_steps(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id, source, target, rates, *weights):
     model = with_weights(Transformer(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id), weights)
@@ -44,16 +44,8 @@ def train(**changed):
     return TRAIN.format(**(PLAIN | changed))
 
 
-def greedy(*edits):
-    source = solutions(90)["90-greedy"]
-    for old, new in edits:
-        assert old in source
-        source = source.replace(old, new)
-    return source
-
-
-def results(task_id, source):
-    return list(everywhere(task_id, world(90, {get_task(task_id).slug: source})[get_task(task_id).name]))
+def greedy(edit):
+    return edited_source("90.greedy", [edit])
 
 
 @pytest.mark.usefixtures("verdicts_alone")

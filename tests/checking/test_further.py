@@ -106,6 +106,7 @@ def test_the_search_among_parallel_programs_ends_after_so_many_runs():
     assert len([slugs for slugs in tried if slugs[0].startswith("habit:")]) <= MOST_RECORDED
 
 
+@pytest.mark.slow
 def test_the_same_is_named_in_grading_as_at_home():
     """Further questions have a seed of their own, whatever seed a run has."""
     variant = variant_of(get_task("16.simulate"))

@@ -11,7 +11,7 @@ from softlookup_inside.asking.calm import calm_torch
 from softlookup_judge import check, get_task, tasks
 from softlookup_judge.checking.judge import judge
 from softlookup_judge.checking.local import LocalStudent
-from softlookup_judge.data.published import NoEdit, solution, with_earlier, with_habits
+from softlookup_judge.data.published import NoEdit, mutant_source, solution, with_earlier, with_habits
 from softlookup_judge.data.variant import variant_of
 from softlookup_judge.judging.mistake_results import MistakeResults
 from softlookup_judge.judging.questions import questions_at_home
@@ -298,3 +298,11 @@ def test_other_exceptions_are_left_as_they_are(line):
     with pytest.raises(Exception) as raised:
         eval(line)
     assert meaning(f"{type(raised.value).__name__}: {raised.value}", line) == ""
+
+
+def test_mistakes_that_do_not_fit_in_together_are_refused():
+    scale = get_task("04.scale")
+    with pytest.raises(NoEdit, match="divided-by-width: .* which the solution does not hold"):
+        mutant_source(variant_of(scale), ("no-sqrt", "divided-by-width"))
+    with pytest.raises(NoEdit, match="together they are no Python"):
+        mutant_source(variant_of(get_task("04.weights")), ("mask-renormalised", "nan-rows"))

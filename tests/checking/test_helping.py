@@ -29,7 +29,7 @@ def by_id(value):
     return value.id
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_every_task_has_its_texts_and_another_right_answer(task):
     texts = task.notebook.help_texts(task.id)
@@ -240,7 +240,7 @@ def test_a_factor_of_one_question_alone_is_not_told(task_id, obj):
     assert result.verdict == "wrong" and result.nudge and "right one times" not in result.nudge, result.nudge
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("pair", ALL_MISTAKES[::7], ids=lambda pair: f"{pair[0].id}:{pair[1].slug}")
 def test_every_known_mistake_gets_a_nudge(pair):
     task, mistake = pair

@@ -159,16 +159,6 @@ def test_wrong_number_of_results_is_counted():
     assert "2 results" in check("04.project", lambda x, q, k, v: (x @ q, x @ k)).message
 
 
-def test_inputs_changed_in_place_are_noticed():
-    def in_place(scores, head_width):
-        scores /= head_width**0.5
-        return scores
-
-    result = check("04.scale", in_place)
-    assert result.verdict == "wrong"
-    assert "in place" in result.message
-
-
 def test_an_answer_that_depends_on_what_came_before_fails():
     state = {"calls": 0}
 
@@ -246,44 +236,6 @@ def test_an_interrupt_gives_a_verdict_and_leaves_the_rest_going():
     assert (result.verdict, result.points) == ("stopped", 0)
     assert "interrupted" in result.message
     assert check("04.mix", lambda w, v: w @ v).verdict == "pass"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "return torch.softmax(x, dim=-1)",
-        "return x.softmax(-1)",
-        "return torch.nn.functional.softmax(x, dim=-1)",
-        "import torch.nn.functional as F\n    return F.softmax(x, dim=-1)",
-        "return torch.exp(x - torch.logsumexp(x, -1, keepdim=True))",
-        "from softlookup.reference import softmax as s\n    return s(x.numpy())",
-        "return alias(x, dim=-1)",
-        "return helper(x)",
-        "return [torch.softmax(row, -1) for row in x]",
-    ],
-)
-def test_shortcuts_are_named(line):
-    namespace = world(4, {"04-softmax": f"alias = torch.softmax\ndef helper(x):\n    return x.softmax(-1)\n"
-                             f"def softmax(x):\n    {line}\n"})  # fmt: skip
-    result = check("04.softmax", namespace["softmax"])
-    assert (result.verdict, result.diagnosis) == ("wrong", ("forbidden-shortcut",)), result.text()
-    assert "not allowed" in result.message
-
-
-def test_the_librarys_attention_is_no_answer_to_the_attention_task():
-    source = "from softlookup.model import scaled_dot_product_attention as sdpa\ndef attention(q, k, v, mask=None):\n"
-    namespace = world(4, {"04-attention": source + "    return sdpa(q, k, v, mask)\n"})
-    assert check("04.attention", namespace["attention"]).diagnosis == ("forbidden-shortcut",)
-
-
-def test_calling_ones_own_softmax_is_no_shortcut():
-    source = (
-        "def attention_weights(q, k, mask=None):\n"
-        "    s = scores(q, k) / q.shape[-1] ** 0.5\n"
-        "    if mask is None:\n        return softmax(s)\n"
-        "    return softmax(s.masked_fill(~mask, float('-inf'))).nan_to_num(0.0)\n"
-    )
-    assert check("04.weights", world(4, {"04-weights": source})["attention_weights"]).verdict == "pass"
 
 
 def test_panel_says_got_wanted_difference_in_words_and_cells():

@@ -92,3 +92,39 @@ def test_a_kernel_that_writes_to_an_input_is_refused(task):
             kernel, variant = world(18, {task.slug: source})[task.name], variant_of(task)
             failures = [each.failure for _, each, _ in ask(variant, LocalStudent(variant, kernel), at_home(variant))]
             assert any(failure and failure.kind == "input-written" for failure in failures), name
+
+
+class Touchy(dict):
+    def __eq__(self, other):
+        raise RuntimeError("do not compare me")
+
+    __hash__ = None
+
+
+def question(*args, frame="plain"):
+    return Case("a question", args, frame=frame)
+
+
+@pytest.mark.parametrize("frame", ["plain", "numpy", "torch"])
+def test_what_a_student_does_to_a_dictionary_stays_with_the_student(frame):
+    case = question({"a": [1, 2]}, "b", frame=frame)
+
+    def student(store, name):
+        store["a"].append(3)
+        store[name] = 4
+        return len(store)
+
+    answer = run(student, case)
+    assert answer.failure is not None and answer.failure.kind == "inputs-changed"
+    assert case.args == ({"a": [1, 2]}, "b")
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, [1, 2], "text", (1, "two"), None, 3])
+def test_plain_inputs_that_are_left_alone_are_no_failure(value):
+    answer = run(lambda arg: 5, question(value))
+    assert answer.failure is None and answer.arrays[0] == 5
+
+
+def test_dictionary_that_cannot_be_compared_any_more_was_changed():
+    answer = run(lambda store: store.update(a=Touchy()) or 1, question({"a": 1}))
+    assert answer.failure is not None and answer.failure.kind == "inputs-changed"

@@ -50,7 +50,7 @@ def fuzzed(task, count, seed):
             judged(task, sender(task, task_questions, rng), task_questions, reveals=number % 2 == 0)
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("task", ALL_TASKS, ids=lambda task: task.id)
 def test_judge_has_a_verdict_on_whatever_is_sent(task):
     fuzzed(task, 16 if task.frame == "text" or task.properties else 2, 0)

@@ -6,16 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from softlookup_judge.helping.kept import (
-    FORMAT,
-    KEPT_FILE,
-    HelpOnTask,
-    Judged,
-    Kept,
-    TaskKept,
-    kept_lines,
-    read_kept,
-)
+from softlookup_judge.helping.kept import FORMAT, KEPT_FILE, HelpOnTask, Judged, Kept, TaskKept, kept_lines, read_kept
 
 JUDGED = Judged("partial", 1.0, 2.0, ("no-sqrt",), "0123456789abcdef", datetime(2026, 3, 1, 12, tzinfo=UTC))
 WHOLE = {

@@ -31,11 +31,15 @@ class _Subtraction(ast.NodeTransformer):
 
 
 def _subtracting(task):
-    source = ast.unparse(ast.parse(solutions(task.chapter).get(task.slug, "")))
+    published = solutions(task.chapter).get(task.slug, "")
+    if "inf" not in published:
+        return ""
+    source = ast.unparse(ast.parse(published))
     changed = ast.unparse(ast.fix_missing_locations(_Subtraction().visit(ast.parse(source))))
     return changed if changed != source else ""
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("task", [task for task in ALL_TASKS if _subtracting(task)], ids=lambda task: task.id)
 def test_a_subtraction_is_no_mask(task):
     function = world(task.chapter, {task.slug: _subtracting(task)})[task.name]

@@ -95,18 +95,18 @@ def turned(x, angle):
     return np.array([number.real, number.imag])
 
 
-def scores_when_late(values_too=False):
+def rotary_both_late(values_too=False):
     q, k = (1.0, 2.0), (0.5, -1.0)
     now, late = (turned(q, 3 + late) @ turned(k, 1 + late) for late in (0, 1))
     return not np.isclose(now, late)
 
 
-def rows_grow():
+def row_length():
     lengths = [sum(np.sin(p / 10**i) ** 2 + np.cos(p / 10**i) ** 2 for i in range(4)) for p in range(50)]
     return not np.allclose(lengths, lengths[0])
 
 
-def no_bend():
+def no_bend_one_matrix():
     w_1, w_2, x = RNG.normal(size=(3, 50)), RNG.normal(size=(50, 3)), RNG.normal(size=(7, 3))
     return not np.allclose(x @ w_1 @ w_2, x @ (w_1 @ w_2))
 
@@ -133,7 +133,7 @@ def hidden_or():
     return bool((may_look == ~(first | second)).all())
 
 
-def two_layers():
+def two_layer_leak():
     n = 6
     reach = np.eye(n, dtype=int)
     for ahead in (1, 0):
@@ -152,7 +152,7 @@ def greedy_likeliest():
     return greedy >= max(first[t] * p for t in first for p in second[t])
 
 
-def same_number_kept():
+def top_k_top_p():
     def count(p):
         return int((np.cumsum(np.sort(p)[::-1]) < 0.9).sum()) + 1
 
@@ -210,7 +210,7 @@ def counted_product(a, b, c, n, B: tl.constexpr):
     tl.store(c + rows * n + cols, total)
 
 
-def quarter_read():
+def double_tile():
     a = np.ones((64, 64), np.float32)
     small, large = (counted_product[(64 // B, 64 // B)](a, a, np.zeros_like(a), 64, B=B).read_bytes for B in (16, 32))
     return large == small / 4
@@ -227,7 +227,7 @@ def masked_load():
     return silent_load[1](np.ones(4, np.float32), y).read_bytes == 0 and bool((y == 7).all())
 
 
-def first_result_before_the_last_number():
+def online_once():
     return np.isclose(softmax([1.0, 2.0, 0.0])[0], softmax([1.0, 2.0, 9.0])[0])
 
 
@@ -243,13 +243,13 @@ def columns_first():
     return np.allclose(sum(parts), whole)
 
 
-def bias_on_each():
+def bias_everywhere():
     whole, parts = shares_of_ranks()
     bias = RNG.normal(size=2)
     return np.allclose(sum(part + bias for part in parts), whole + bias)
 
 
-def exchange_twice():
+def all_to_all_twice():
     def exchange(x, dist):
         for _ in range(2):
             output = np.empty_like(x)
@@ -261,7 +261,7 @@ def exchange_twice():
     return all(np.allclose(out, x) for (out,), (x,) in zip(run_here(exchange, inputs).results, inputs, strict=True))
 
 
-def gradient_of_a_question():
+def masked_no_gradient():
     x = torch.randn(5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1), requires_grad=True)
     hidden = torch.full((5, 5), -torch.inf, dtype=torch.float64).triu(1)
     logits = torch.softmax(x @ x.T / 2 + hidden, dim=-1) @ x
@@ -279,7 +279,7 @@ def kl_of_a_draw():
     return all(divergence(p, q) >= 0 and (np.log(p) < np.log(q)).any() for p, q in pairs)
 
 
-def copy_has_no_long_run():
+def no_run_not_seen():
     def runs(words):
         return {tuple(words[i : i + 13]) for i in range(len(words) - 12)}
 
@@ -289,7 +289,7 @@ def copy_has_no_long_run():
     return bool(runs(question) & runs(copy)) or not is_a_copy
 
 
-def difference_beyond_chance():
+def overlap_no_difference():
     first = np.arange(200) < 120
     second = np.arange(200) < 132  # right on all that the first has right, and on twelve more
 
@@ -301,70 +301,43 @@ def difference_beyond_chance():
     return bool(overlap and interval(second.astype(float) - first)[0] > 0)
 
 
+FUNCTIONS = (
+    *(far_gradient, order_of_outputs, exchange_pairs, untouched_rows, zero_afterwards, sum_over_heads, slice_input),
+    *(rotary_both_late, row_length, equal_token, no_bend_one_matrix, network_mixes, hidden_or, two_layer_leak),
+    *(smoothed_floor, greedy_likeliest, top_k_top_p, double_rows, tiles_approximate, shuffled_patches, bad_draft),
+    *(delta_replaces, batch_for_ever, block_anywhere, lens_at_the_end, perfect_probe, online_once, masked_load),
+    *(double_tile, columns_first, bias_everywhere, all_to_all_twice, masked_no_gradient, kl_of_a_draw),
+    *(no_run_not_seen, overlap_no_difference),
+)
 TRIED = {
+    **{trial.__name__.replace("_", "-"): trial for trial in FUNCTIONS},
     "fewer-than-plain": lambda: any(8 * t * d * d + 4 * t * t * d < 4 * t * d * d for t in (1, 10) for d in (4, 64)),
-    "far-gradient": far_gradient,
-    "order-of-outputs": order_of_outputs,
     "raise-all": lambda: softmax([1.0, 2.0]).max() < softmax([11.0, 12.0]).max() - 1e-12,
-    "exchange-pairs": exchange_pairs,
     "tie-goes-to-first": lambda: bool(softmax(np.array([5.0, 5.0, 1.0]) / 1e-3)[0] > 0.99),
     "zero-padding": lambda: softmax([1.0, 0.0])[1] == 0,
-    "untouched-rows": untouched_rows,
     "tokenizer-one-hot": lambda: False,  # tests/text look at what every tokenizer returns
     "columns-sum": lambda: np.allclose(softmax(RNG.normal(size=(3, 3))).sum(axis=0), 1),
     "large-equal-scores": lambda: np.allclose(softmax([1000.0] * 4), 0.25),
-    "zero-afterwards": zero_afterwards,
     "double-heads": lambda: 16 * 7 * 7 * 32 != 8 * 7 * 7 * 64,
-    "sum-over-heads": sum_over_heads,
-    "slice-input": slice_input,
-    "rotary-both-late": scores_when_late,
     "values-turned": lambda: True,  # tests/model compare the layer with published ones
-    "row-length": rows_grow,
-    "equal-token": equal_token,
-    "no-bend-one-matrix": no_bend,
-    "network-mixes": network_mixes,
-    "hidden-or": hidden_or,
     "divide-logits": lambda: bool(np.argmax([1.0, 3.0, 2.0]) != np.argmax(np.array([1.0, 3.0, 2.0]) / 0.5)),
-    "two-layer-leak": two_layers,
     "first-loss": lambda: abs(log(1000) - 6.9) < 0.05,
     "mean-of-means": lambda: np.isclose(np.mean([np.mean([1, 1, 1]), np.mean([4])]), np.mean([1, 1, 1, 4])),
-    "smoothed-floor": smoothed_floor,
     "last-position": lambda: True,  # tests/model write with the last position's logits alone
-    "greedy-likeliest": greedy_likeliest,
-    "top-k-top-p": same_number_kept,
-    "double-rows": double_rows,
     "sparse-star": lambda: 624 / 312 == 2,
     "low-share": lambda: 3e14 * 0.01 < 2e12 / 12,
     "precision-operations": lambda: False,
     "training-three": lambda: (2 + 2 + 2) / 2 == 3,
     "double-prompt": lambda: 2 * 200 * 64**2 / (2 * 100 * 64**2) == 4,
-    "tiles-approximate": tiles_approximate,
-    "shuffled-patches": shuffled_patches,
-    "bad-draft": bad_draft,
     "sink-takes": lambda: bool(softmax([0.0, 0.0, 1.0])[:2].sum() < 1),
-    "delta-replaces": delta_replaces,
-    "batch-for-ever": batch_for_ever,
     "mean-of-waits": lambda: np.mean([41, 41, 8]) == 30 and np.mean(np.array([41, 41, 8]) <= 30) >= 0.5,
-    "block-anywhere": block_anywhere,
     "every-draft-pays": lambda: all(
         (k + 2) / (k * c + c + 1) > (k + 1) / (k * c + 1) for k in range(9) for c in (0, 0.5, 0.99)
     ),
-    "lens-at-the-end": lens_at_the_end,
     "no-rise-no-use": lambda: not np.isclose(np.log([0.2, 0.5]).sum(), np.log([0.5, 0.2]).sum()),
     "same-for-all": lambda: np.allclose(softmax([1.0, 2.0, 0.5]), softmax([4.0, 5.0, 3.5])),
-    "perfect-probe": perfect_probe,
-    "online-once": first_result_before_the_last_number,
-    "masked-load": masked_load,
-    "double-tile": quarter_read,
     "means-of-ranks": lambda: np.isclose(np.mean([np.mean([8.0]), np.mean([0.0, 2.0, 2.0])]), np.mean([8.0, 0, 2, 2])),
-    "columns-first": columns_first,
-    "bias-everywhere": bias_on_each,
-    "all-to-all-twice": exchange_twice,
-    "masked-no-gradient": gradient_of_a_question,
     "kl-symmetric": lambda: np.isclose(*(divergence(*pair) for pair in (SKEWED, SKEWED[::-1]))),
-    "kl-of-a-draw": kl_of_a_draw,
-    "no-run-not-seen": copy_has_no_long_run,
-    "overlap-no-difference": difference_beyond_chance,
     "causal-half": lambda: all(len({s // 4 for s in range(t + 1)}) == 4 for t in range(12, 16)),
     "zero-shot-none": lambda: bool((softmax([-20.0, -21.0]) < 0.01).all()),
 }

@@ -234,11 +234,7 @@ def test_printed_sheet_has_no_seed_and_no_path_and_every_question_on_one_page(tm
 
 
 def test_exam_of_a_course_keeps_to_its_chapters_and_tasks(tmp_path):
-    from click.testing import CliRunner
-
-    from softlookup_command.commands import main
     from softlookup_course.commands.exams import draw_sheets
-    from softlookup_course.exam.bank import QUESTIONS
 
     folder = tmp_path / "course"
     known = {

@@ -116,10 +116,7 @@ def test_training_lowers_the_loss_and_the_checkpoint_translates(tmp_path, capsys
     ("arguments", "sentence"),
     [
         (["missing.tsv"], r"missing\.tsv cannot be used: No such file or directory\."),
-        (
-            ["three.tsv"],
-            r"Line 2 of three\.tsv must hold a sentence, a tab and its translation; got \['a', 'b', 'c'",
-        ),
+        (["three.tsv"], r"Line 2 of three\.tsv must hold a sentence, a tab and its translation; got \['a', 'b', 'c'"),
         (["few.tsv"], r"few\.tsv has 19 pairs of sentences, and training needs at least 20\."),
         (["--checkpoint", "missing.pt"], r"There is no checkpoint missing\.pt: train a model first\."),
         (["--checkpoint", "few.tsv"], r"few\.tsv is not a checkpoint of this program"),

@@ -6,7 +6,6 @@ from matplotlib.colors import to_rgba
 
 from softlookup_course import figures
 from softlookup_course.figures import LIGHT
-from softlookup_course.figures.predictions import place_names, size_words
 from softlookup_course.figures.roofs import rate_words
 from softlookup_course.figures.theme import style
 
@@ -21,11 +20,6 @@ def test_roof_has_its_ridge_at_peak_over_bandwidth_and_no_mark_lies_above_it():
     marks = [line.get_xydata()[0].tolist() for line in figure.axes[0].lines if line.get_marker() == "o"]
     assert marks == [[0.5, 5.0], [50.0, 100.0]]
     assert "ridge at 10 FLOP/B" in figure.get_label() and "low, at 0.5 FLOP/B" in figure.get_label()
-
-
-def test_an_intensity_of_thousands_is_said_in_full():
-    figure = figures.roofline({"x": (100.0, 0.05)}, [("product", 4096 / 3)], span=(0.1, 3000), palette=LIGHT)
-    assert "ridge at 2,000 FLOP/B" in figure.get_label() and "product, at 1,365 FLOP/B" in figure.get_label()
 
 
 def test_a_single_roof_has_its_regions_shaded_and_several_have_none():
@@ -50,30 +44,6 @@ def test_words_of_a_roof_stand_inside_the_panel_and_on_no_ridge(roofs):
         assert not any(box.x0 < ridge < box.x1 for ridge in ridges), text.get_text()
 
 
-def test_measured_roof_says_how_near_the_points_come():
-    figure = figures.measured_roof({"a": (100.0, 10.0)}, {"a": [(1.0, 5.0), (20.0, 100.0)]}, palette=LIGHT)
-    assert "at least 75 % of the roof, the lowest 50 %" in figure.get_label()
-
-
-def test_passes_add_up_the_bytes():
-    figure = figures.loop_passes([("one", [("x = A", ("A",), ("x",))])], ("A", "x"), palette=LIGHT)
-    assert "one: 8 bytes per element, x = A reads A and writes x" in figure.get_label()
-
-
-def test_kitchen_adds_up_the_bytes():
-    figure = figures.kitchen({"A": 64, "B": 32}, {"C": 16}, 5, palette=LIGHT)
-    assert "brings A, 64 bytes, B, 32 bytes and takes back C, 16 bytes: 112 bytes" in figure.get_label()
-    assert "for 5 operations" in figure.get_label()
-
-
-def test_words_of_the_kitchen_stand_clear_of_each_other():
-    with style(LIGHT):
-        figure = figures.kitchen({"A": 64, "B": 64}, {"A B": 64}, 128, palette=LIGHT)
-        figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in figure.axes[0].texts if text.get_text()]
-    assert len(boxes) == 12 and not any(box.overlaps(other) for i, box in enumerate(boxes) for other in boxes[:i])
-
-
 def test_machine_times_join_the_least_and_the_measured_and_say_their_range():
     times = {"a": [(0.01, 0.012), (0.02, 0.05)], "b": [(4e-5, None), (9e-7, None)]}
     figure = figures.machine_times(["one", "two"], times, palette=LIGHT)
@@ -96,30 +66,11 @@ def test_product_box_marks_the_first_rows_whose_operations_take_longer():
     assert "bytes take longer at every T" in never.get_label()
 
 
-def test_words_of_the_product_box_stand_clear_of_each_other():
-    rows = np.arange(1, 4097)
-    computing, moving = rows * 1.08e-7, 1.64e-5 + rows * 8.0e-9
-    with style(LIGHT):
-        figure = figures.product_box(rows, computing, moving, palette=LIGHT)
-        figure.draw_without_rendering()
-    for axes in figure.axes:
-        boxes = [text.get_window_extent() for text in axes.texts]
-        assert not any(box.overlaps(other) for i, box in enumerate(boxes) for other in boxes[:i])
-
-
 def test_prediction_errors_name_the_median_and_the_slowest():
     rows = [("a", 0.1, 1.1, 1.0, 1.2), ("b", 1.0, 3.0, 2.8, 3.3), ("c", 9.0, 0.95, 0.9, 1.0)]
     figure = figures.prediction_errors({"stream": rows}, palette=LIGHT)
     assert "median error 10.0 %" in figure.get_label() and "b with 3.00 times" in figure.get_label()
     assert [text.get_text() for text in figure.axes[0].texts] == ["stream", "b"], "only what lies outside is named"
-
-
-def test_names_of_outliers_cover_no_mark_and_no_other_name():
-    spots = [(100.0, 100.0), (110.0, 100.0), (104.0, 108.0)]
-    sides = place_names(["first", "second", "third"], spots, spots, 300.0)
-    assert len(set(sides)) == 3 and sides[0][0] == "right" and sides[1][0] == "left"
-    assert place_names(["at the edge"], [(5.0, 5.0)], [(5.0, 5.0)], 300.0)[0][0] == "left"
-    assert place_names(["at the edge"], [(295.0, 5.0)], [(295.0, 5.0)], 300.0)[0][0] == "right"
 
 
 def test_predicted_and_measured_differ_in_line_and_mark_and_a_name_keeps_its_colour():
@@ -148,22 +99,12 @@ def test_a_machine_without_measurements_has_a_line_and_no_marks():
     assert "sheet predicted 2 TFLOP/s to 8 TFLOP/s." in figure.get_label()
 
 
-def test_stream_sizes_say_the_ends_and_the_best():
-    figure = figures.stream_sizes([1 << 10, 1 << 20, 1 << 30], [5e9, 60e9, 20e9], 21e9, None, palette=LIGHT)
-    for words in ("5 GB/s at 1 KiB", "60 GB/s, at 1 MiB", "20 GB/s at 1 GiB", "21 GB/s"):
-        assert words in figure.get_label()
-
-
 @pytest.mark.parametrize(
     ("rate", "words"),
     [(999.9e9, "1 TFLOP/s"), (19.5e12, "19.5 TFLOP/s"), (1.5e15, "1.5 PFLOP/s"), (2e6, "2 MFLOP/s"), (3.0, "3 FLOP/s")],
 )
 def test_rates_are_written_with_the_right_prefix(rate, words):
     assert rate_words(rate) == words
-
-
-def test_sizes_are_written_with_binary_prefixes():
-    assert [size_words(n) for n in (100, 1 << 10, 48 << 20, 1 << 31)] == ["100 B", "1 KiB", "48 MiB", "2 GiB"]
 
 
 def test_moved_floor_is_level_until_the_bytes_take_longer():

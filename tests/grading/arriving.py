@@ -65,11 +65,12 @@ def zipped(entries: Mapping[str | zipfile.ZipInfo, bytes], method: int = zipfile
 
 def without_flag(entries: Mapping[str, bytes], encoding: str) -> bytes:
     """A zip whose names are in this encoding, without the flag that says UTF-8, as repacking programs make it."""
-    stand_in = {f"{at:04d}" + "x" * (len(name.encode(encoding)) - 4): name for at, name in enumerate(entries)}
+    spelt = {name: name.encode(encoding, "replace") for name in entries}
+    stand_in = {f"{at:04d}" + "x" * (len(spelt[name]) - 4): name for at, name in enumerate(entries)}
     raw = zipped({key: entries[name] for key, name in stand_in.items()})
     for key, name in stand_in.items():
         assert raw.count(key.encode()) == 2, "the name stands in front of the content and in the directory"
-        raw = raw.replace(key.encode(), name.encode(encoding))
+        raw = raw.replace(key.encode(), spelt[name])
     return raw
 
 

@@ -1,21 +1,24 @@
 """A small course that is graded once, for all tests that look at what came out."""
 
-import fcntl
-import shutil
+import os
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
-import nbgrader.api
 import pytest
+from arriving import WORKSHEET, released, write
+from click.testing import CliRunner, Result
+from nbgrader import api
+from paper_class import once, paper_course
 from sandbox_tools import LIMITS
-from small_class import NAME, ROOT, STUDENTS, write_course
+from small_class import NAME, ROOT, STUDENTS, regrade, write_course
 
-from benchmarks.nbgrader_autograde import StockAutograder
-from benchmarks.nbgrader_class import grade_class
+from softlookup_command.commands import main
 from softlookup_grader import Course, GradeRequest, grade_assignment
 from softlookup_grader.data.work import Limits
 from softlookup_grader.judging import zygotes
@@ -32,7 +35,7 @@ from softlookup_judge.data.task import LIBRARY
 def alembic_asked_once() -> Iterator[None]:
     """For every new gradebook nbgrader starts alembic, to hear which version its own tables have."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nbgrader.api, "get_alembic_version", cache(nbgrader.api.get_alembic_version))
+        patch.setattr(api, "get_alembic_version", cache(api.get_alembic_version))
         yield
 
 
@@ -63,14 +66,12 @@ class WarmZygotes:
         if sandbox != "bubblewrap":
             return Zygote.start(sandbox, modules, forbidden, hidden)
         what = str(sorted({*hidden} & {*LIBRARY}))
-        root = self._roots.get(what)
-        if root is not None and not root.lives():
-            root.close()
-            root = None
-        if root is None:
-            usual = {task.barred for task in tasks(4)}
-            root = self._roots[what] = Zygote.start(sandbox, modules, sorted({*map(tuple, forbidden), *usual}), hidden)
-        return CopiedZygote(root)
+        if what in self._roots and not self._roots[what].lives():
+            self._roots.pop(what).close()
+        if what not in self._roots:
+            barred = sorted({*map(tuple, forbidden), *(task.barred for task in tasks(4))})
+            self._roots[what] = Zygote.start(sandbox, modules, barred, hidden)
+        return CopiedZygote(self._roots[what])
 
     def close(self) -> None:
         for root in self._roots.values():
@@ -101,22 +102,53 @@ def short(source: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 @pytest.fixture(scope="session")
-def made_once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[str, Callable], Path]:
+def release() -> nbformat.NotebookNode:
+    """The notebook that students are given."""
+    return released()
+
+
+@pytest.fixture
+def paper(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Course:
+    """A course on paper, with the release and without a class."""
+    return paper_course(tmp_path_factory, source)
+
+
+@pytest.fixture
+def run(course: Course) -> Callable[..., Result]:
+    """Run a command on the course of the test; it ends well or with a sentence."""
+
+    def typed(*words: object, answer: str = "") -> Result:
+        result = CliRunner().invoke(main, [*map(str, words), "--course", str(course.root)], input=answer)
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
+        return result
+
+    return typed
+
+
+@pytest.fixture(scope="session", name="nbgrader")
+def nbgraders_program() -> Callable[..., str]:
+    """Run nbgrader's own program in a course's folder, with nothing of the library around it; what it says."""
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+
+    def typed(course: Course, *words: str) -> str:
+        command, env = [sys.executable, "-m", "nbgrader", *words], {**os.environ, "PATH": path}
+        done = subprocess.run(command, cwd=course.root, env=env, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr[-2000:]
+        return done.stderr
+
+    return typed
+
+
+@pytest.fixture
+def downloads(tmp_path: Path) -> Path:
+    """A folder with Moodle's grading worksheet."""
+    return write(tmp_path / "downloads", {"Grades-5.csv": WORKSHEET.encode()})
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable], Path]:
     """Give the folder of a name, which the first of all test processes that asks for it has made with a function."""
-    base = tmp_path_factory.getbasetemp()
-    base = base if worker_id == "master" else base.parent
-
-    def made(name: str, make: Callable[[Path], None]) -> Path:
-        folder = base / name
-        with open(base / f"{name}.lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (base / f"{name}.made").exists():
-                shutil.rmtree(folder, ignore_errors=True)
-                make(folder)
-                (base / f"{name}.made").touch()
-        return folder
-
-    return made
+    return partial(once, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
@@ -135,8 +167,7 @@ def graded_by_stock(made_once: Callable, source: nbformat.NotebookNode) -> Cours
     """The small course, graded by stock nbgrader; all test processes share one."""
 
     def make(folder: Path) -> None:
-        course = write_course(folder, source, STUDENTS)
-        grade_class(course, NAME, StockAutograder(), workers=2, seed=11).write(folder / "report.json")
+        regrade(write_course(folder, source, STUDENTS), workers=2).write(folder / "report.json")
 
     return Course.at(made_once("stock-course", make))
 

@@ -68,28 +68,18 @@ class Cluster:
         """Start workers, and wait until they are known to the scheduler."""
         names = [f"worker-{len(self.workers) + n}" for n in range(count)]
         for name in names:
-            place = str(self.folder / name)
-            options = [
-                "--name",
-                name,
-                "--nthreads",
-                str(threads),
-                "--nanny" if nanny else "--no-nanny",
-                "--local-directory",
-                place,
-            ]
-            self.workers[name] = self._start("worker", self.address, *options, "--death-timeout", "30", **environment)
+            place = ["--name", name, "--local-directory", str(self.folder / name), "--death-timeout", "30"]
+            options = ["--nthreads", str(threads), "--nanny" if nanny else "--no-nanny", *place]
+            self.workers[name] = self._start("worker", self.address, *options, **environment)
         with distributed.Client(self.address, set_as_default=False) as client:
-            wait_for(lambda: all(self.lives(n) for n in names) and set(names) <= self._known(client))
+            known = client.scheduler_info
+            wait_for(lambda: set(names) <= {worker["name"] for worker in known()["workers"].values()})
 
     def staff(self, count: int) -> None:
         """See that there are so many workers."""
         missing = count - sum(self.lives(name) for name in self.workers)
         if missing > 0:
             self.hire(missing)
-
-    def _known(self, client: distributed.Client) -> set[str]:
-        return {worker["name"] for worker in client.scheduler_info()["workers"].values()}
 
     def lives(self, name: str) -> bool:
         return self.workers[name].poll() is None

@@ -46,7 +46,7 @@ def run_failing(course: Path, command: Callable[[], Any], step: int = 0, how: st
         try:
             count = _fail_at(course, step, how)
             result = command()
-            _stop(count)
+            count["off"] = True
             status = DONE if result.exit_code == 0 else REFUSED
             text = result.output
             if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -103,10 +103,6 @@ def _fail_at(course: Path, step: int, how: str) -> dict[str, Any]:
 
     event.listen(Engine, "commit", commits)
     return count
-
-
-def _stop(count: dict[str, Any]) -> None:
-    count["off"] = True
 
 
 def restore(copy: Path, course: Path) -> None:

@@ -6,38 +6,23 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import nbformat
 
-from softlookup_grader import Course, CourseError, Record
+from softlookup_grader import Course, CourseError
 from softlookup_grader.course.notebooks import grade_id, is_graded, is_solution, task_id
 from softlookup_grader.data.work import Graded, Mark, RunSettings, digest_of
 from softlookup_grader.run.engine import local_executor
-from softlookup_grader.run.request import GradeRequest
+from softlookup_grader.run.request import GradeRequest, Watcher
 from softlookup_grader.workers.making import MakeExecutor
 
 if TYPE_CHECKING:
     from softlookup_grader.judging.examine import SandboxExaminer
-
-
-@dataclass(frozen=True)
-class Fake:
-    """Grades in place without running anything; some students kill the process that grades them, or make it fail."""
-
-    kills: tuple[str, ...] = ()
-    fails: tuple[str, ...] = ()
-
-    def grade(self, course: Course, assignment: str, student: str) -> Record:
-        if student in self.kills:
-            os._exit(9)
-        if student in self.fails:
-            raise RuntimeError("the disk is full")
-        time.sleep(0.01 * len(student))
-        return Record(student, "graded", len(student), 20)
+    from softlookup_judge.data.result import CheckResult
 
 
 @dataclass(frozen=True)
@@ -156,3 +141,50 @@ def judged_here(settings: RunSettings) -> Here:
 def here(**options: object) -> MakeExecutor:
     """An executor with one fake examiner in this process."""
     return lambda settings: Here(_make(options, settings))
+
+
+@dataclass
+class SecondExaminer:
+    """An examiner that gives the marks that it is made with, and remembers what it was asked."""
+
+    marks: tuple[Mark, ...]
+    results: "tuple[CheckResult, ...]" = ()
+    status: str = "graded"
+    calls: list[tuple[RunSettings, str, bytes]] = field(default_factory=list)
+    closed: bool = False
+
+    def __call__(self, settings: RunSettings) -> "SecondExaminer":
+        self.settings = settings
+        return self
+
+    def __enter__(self) -> "SecondExaminer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closed = True
+
+    def examine(self, student: str, submission: bytes, witness: "Callable[[str, CheckResult], None]") -> Graded:
+        self.calls.append((self.settings, student, submission))
+        for result in self.results:
+            witness(result.task_id, result)
+        if self.status != "graded":
+            return Graded(student, self.status, reason="bubblewrap is gone")
+        return Graded(student, "graded", digest_of(submission), self.marks, remarks=("a cell was doubled",))
+
+
+class Seen(Watcher):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[str, int, int]] = []
+        self.steps: list[str] = []
+        self.sentences: list[str] = []
+
+    def begin(self, what: str, total: int, done: int = 0) -> None:
+        self.begun.append((what, total, done))
+
+    def step(self, name: str, graded: Graded | None = None) -> None:
+        self.steps.append(name)
+
+    def say(self, sentence: str) -> None:
+        self.sentences.append(sentence)

@@ -20,11 +20,8 @@ def named(cell: dict[str, Any]) -> str:
 
 def answers(notebook: Notebook) -> list[dict[str, Any]]:
     """The cells that answer tasks with code."""
-    return [
-        cell
-        for cell in notebook["cells"]
-        if cell["cell_type"] == "code" and cell["metadata"].get("nbgrader", {}).get("solution")
-    ]
+    code_cells = (cell for cell in notebook["cells"] if cell["cell_type"] == "code")
+    return [cell for cell in code_cells if cell["metadata"].get("nbgrader", {}).get("solution")]
 
 
 def set_up(notebook: Notebook) -> dict[str, Any]:
@@ -151,13 +148,12 @@ def helper_in_a_cell_of_ones_own(notebook: Notebook, rng: random.Random) -> None
 def used_in(notebook: Notebook, rng: random.Random, expression: str) -> int:
     """Have one answer use something before it returns its own result."""
     at, cell = pick(notebook, rng)
-    head, _, body = cell["source"].partition(":\n") if cell["source"].startswith("def ") else ("", "", "")
-    if not head:
-        cell["source"] = f"_used = {expression}\n\n{cell['source']}"
-    else:
-        cell["source"] = f"{head}:\n    _used = {expression}\n{body}"
-        if body.lstrip().startswith('"""'):  # a docstring is nothing behind a statement
-            cell["source"] = f"{head}:\n{body.replace(chr(10), f'{chr(10)}    _used = {expression}{chr(10)}', 1)}"
+    lines = cell["source"].split("\n")
+    if not lines[0].startswith("def "):
+        lines[:0] = [f"_used = {expression}", ""]
+    else:  # behind the docstring, which is none behind a statement
+        lines.insert(2 if lines[1].lstrip().startswith('"""') else 1, f"    _used = {expression}")
+    cell["source"] = "\n".join(lines)
     return at
 
 
@@ -264,9 +260,8 @@ def with_crlf(raw: bytes) -> bytes:
 def merge_in_the_file(raw: bytes) -> bytes:
     lines = raw.split(b"\n")
     at = len(lines) // 2
-    return b"\n".join(
-        [*lines[:at], b"<<<<<<< HEAD", lines[at], b"=======", lines[at], b">>>>>>> theirs", *lines[at + 1 :]]
-    )
+    lines[at : at + 1] = [b"<<<<<<< HEAD", lines[at], b"=======", lines[at], b">>>>>>> theirs"]
+    return b"\n".join(lines)
 
 
 HARMLESS = (
@@ -281,15 +276,8 @@ HARMLESS = (
 """A right notebook stays right."""
 
 UNSEEN = (
-    no_metadata,
-    no_ids,
-    new_ids,
-    old_minor,
-    formatted,
-    trailing_space,
-    carriage_returns,
-    sources_as_lines,
-    nothing,
+    *(no_metadata, no_ids, new_ids, old_minor, nothing),
+    *(formatted, trailing_space, carriage_returns, sources_as_lines),
 )
 """Of those, what no student need read about."""
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import nbformat
+from small_class import lay
 
 from softlookup_course.commands.releasing import release_into
 from softlookup_course.samples.handins import answers, filled
@@ -130,7 +131,5 @@ def released(folder: Path, *names: str) -> Course:
         right = answers(read_solution(ROOT / "solutions" / f"{name}.py", catalogue=catalogue))
         release = nbformat.read(course.notebook("release", ".", name), as_version=4)
         for student, texts in (("ada", right), ("ben", {**right, slug: right[slug].replace(old, new)})):
-            path = course.notebook("submitted", student, name)
-            path.parent.mkdir(parents=True)
-            nbformat.write(filled(release, texts), path)
+            lay(course.notebook("submitted", student, name), filled(release, texts))
     return course

@@ -3,14 +3,14 @@
 import fcntl
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import nbformat
 import pytest
-from small_class import NAME, ROOT
+from small_class import NAME, ROOT, lay
 
-from softlookup_course.samples.handins import answers, filled
+from softlookup_course.samples.handins import filled
 from softlookup_grader import Course, HandMark, Record, Report, TaskMark, new_course
 from softlookup_judge import tasks
 
@@ -19,17 +19,26 @@ CELLS = [f"{task.slug}-check" for task in TASKS]
 BY_HAND = "04-uniform"
 
 
-def paper_course(factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Course:
-    """An empty course with the release in it; nbgrader makes it once for all processes, the others are copies."""
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """The folder of a name, which the first of all test processes that asks for it has made with a function."""
     base = factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with open(base / "paper-course.lock", "w") as lock:
+    with open(base / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (base / "paper-course").exists():
-            made = new_course(base / "paper-course-begun", ROOT / "nbgrader_config.py")
-            made.release({NAME: source})
-            made.root.rename(base / "paper-course")
-    return Course.at(shutil.copytree(base / "paper-course", factory.mktemp("paper") / "course"))
+        if not (base / f"{name}.made").exists():
+            shutil.rmtree(base / name, ignore_errors=True)
+            make(base / name)
+            (base / f"{name}.made").touch()
+    return base / name
+
+
+def paper_course(factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Course:
+    """A copy of a course with the release in it, and without a class."""
+
+    def make(folder: Path) -> None:
+        new_course(folder, ROOT / "nbgrader_config.py").release({NAME: source})
+
+    return Course.at(shutil.copytree(once(factory, "paper-course", make), factory.mktemp("paper") / "course"))
 
 
 def hand_in(course: Course, student: str, texts: Mapping[str, str]) -> None:
@@ -39,9 +48,7 @@ def hand_in(course: Course, student: str, texts: Mapping[str, str]) -> None:
 
 
 def write_submission(course: Course, student: str, text: str) -> None:
-    path = course.notebook("submitted", student, NAME)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    lay(course.notebook("submitted", student, NAME), text)
 
 
 def enter(
@@ -91,8 +98,3 @@ def write_report(course: Course, *records: Record) -> Path:
     path = course.root / "reports" / f"{NAME}.json"
     Report(NAME, 11, records).write(path)
     return path
-
-
-def published(source: nbformat.NotebookNode) -> dict[str, str]:
-    """The published answers."""
-    return answers(source)

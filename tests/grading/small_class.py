@@ -22,6 +22,14 @@ STUDENTS = (
 )
 
 
+def lay(path: Path, content: str | bytes | nbformat.NotebookNode) -> Path:
+    """Write a file, and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = nbformat.writes(content) if isinstance(content, nbformat.NotebookNode) else content
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
 def write_course(folder: Path, source: nbformat.NotebookNode, students: tuple[str, ...]) -> Course:
     """Write a course in which some students of the sample class have handed in."""
     course = new_course(folder, ROOT / "nbgrader_config.py")

@@ -7,13 +7,13 @@ import csv
 import io
 import math
 import unicodedata
-import zipfile
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import nbformat
+from arriving import without_flag, zipped
 
 BERLIN = ZoneInfo("Europe/Berlin")
 FIRST, SECOND, THIRD = "02_soft_lookup", "04_one_head", "03_tokens_and_embeddings"
@@ -104,26 +104,12 @@ def file_name(student: Student, name: str) -> str:
     return _FILES[student.number % len(_FILES)].format(name=name)
 
 
-class _Raw(zipfile.ZipInfo):
-    """An entry whose name is written in bytes of our own."""
-
-    raw: bytes = b""
-
-    def _encodeFilenameFlags(self) -> tuple[bytes, int]:  # noqa: N802  (the name is zipfile's)
-        return self.raw, self.flag_bits & ~0x800
-
-
 def write_zip(path: Path, entries: dict[str, bytes], encoding: str = "flag") -> None:
     """A zip as platforms and people make it."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in entries.items():
-            if encoding == "flag":
-                archive.writestr(name, content)
-                continue
-            entry = _Raw(name)
-            spelt = unicodedata.normalize("NFD", name) if encoding == "nfd" else name
-            entry.raw = spelt.encode("cp437", "replace") if encoding == "cp437" else spelt.encode()
-            archive.writestr(entry, content)
+    if encoding == "nfd":
+        entries = {unicodedata.normalize("NFD", name): content for name, content in entries.items()}
+    raw = zipped(entries) if encoding == "flag" else without_flag(entries, "cp437" if encoding == "cp437" else "utf-8")
+    path.write_bytes(raw)
 
 
 def roster(students: list[Student]) -> bytes:

@@ -5,8 +5,8 @@ import sys
 
 import nbformat
 import pytest
-from sandbox_tools import NEEDS_SANDBOX
-from small_class import NAME, ROOT
+from sandbox_tools import ABOUT, NEEDS_SANDBOX
+from small_class import NAME
 
 from softlookup_course.samples.handins import answers, filled
 from softlookup_grader.course.notebooks import grade_id
@@ -32,7 +32,7 @@ FORMS = {
     "compiled afterwards": afterwards("NAME = torch.compile(NAME)"),
     "compiled when called": afterwards("NAME = (lambda inner: lambda *a: torch.compile(inner)(*a))(NAME)"),
     "compiled module": afterwards(
-        "class Layer(torch.nn.Module):\n    forward = staticmethod(NAME)\nNAME = torch.compile(Layer())"
+        "class A(torch.nn.Module):\n    forward = staticmethod(NAME)\nNAME = torch.compile(A())"
     ),
     "kept by functools": decorated("@functools.lru_cache"),
     "partial": afterwards("NAME = functools.partial(NAME)"),
@@ -41,9 +41,7 @@ FORMS = {
         "NAME = quick(NAME)"
     ),
     "closed over": afterwards("NAME = (lambda inner: lambda *a: inner(*a))(NAME)"),
-    "method of a nested class": afterwards(
-        "class Outer:\n    class Inner:\n        held = staticmethod(NAME)\nNAME = Outer.Inner().held"
-    ),
+    "method of a nested class": afterwards("class A:\n    class B:\n        do = staticmethod(NAME)\nNAME = A.B().do"),
     "bound method": afterwards(
         "class Own:\n    held = staticmethod(NAME)\n"
         "    def call(self, *a):\n        return self.held(*a)\nNAME = Own().call"
@@ -75,11 +73,6 @@ def softmax(x):
     return grown / grown.sum(dim=-1, keepdim=True)
 softmax(torch.ones(2))
 """
-
-
-@pytest.fixture(scope="module")
-def release():
-    return nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
 
 
 @pytest.fixture(scope="module")
@@ -121,9 +114,8 @@ def compared(result):
 
 def both(examiner, notebook):
     home, graded = at_home(notebook), in_grading(examiner, notebook)
-    assert {task: compared(result) for task, result in home.items()} == {
-        task: compared(result) for task, result in graded.items()
-    }
+    assert home.keys() == graded.keys()
+    assert [task for task, result in home.items() if compared(result) != compared(graded[task])] == []
     return home
 
 
@@ -158,3 +150,19 @@ def test_scripts_pass_and_standard_streams_are_what_programs_ask_of_them(examine
     notebook = filled(release, {**answers(source), "04-softmax": text})
     assert {result.verdict for result in both(examiner, notebook).values()} == {"pass"}
     assert "torch._dynamo" not in sys.modules or sys.modules["torch._dynamo"].eval_frame._stance.stance == "default"
+
+
+@NEEDS_SANDBOX
+@pytest.mark.parametrize(
+    ("text", "shortcut"),
+    [
+        ("import torch\ndef f(q, k): return torch.cosine_similarity(q, k)", "torch.cosine_similarity"),
+        ("from scipy.spatial.distance import cdist\ndef f(q, k): return cdist(q, k)", "scipy.spatial.distance.cdist"),
+        ("def f(q, k): return q @ k.T", None),
+    ],
+)
+def test_a_ready_made_cosine_is_found_inside_the_sandbox(begin, text, shortcut):
+    session = begin()
+    session.run(text)
+    student_object = session.check("", {**ABOUT, "forbids": list(get_task("02.similarity").forbids)})
+    assert student_object.shortcut == shortcut

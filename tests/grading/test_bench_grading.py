@@ -1,33 +1,33 @@
-"""The bench of grading measures two graders on the same submissions."""
+"""The bench of grading measures two graders on the same submissions; that of hostile ones counts what others lose."""
 
 import json
-from importlib import import_module
-from operator import attrgetter
 
 import nbformat
 import pytest
 from click.testing import CliRunner
 from sandbox_tools import NEEDS_SANDBOX
-from small_class import NAME, ROOT
+from small_class import NAME
 
 from benchmarks.grading import honest
 from benchmarks.grading_floor import floor
-from benchmarks.grading_parts import AROUND, CLOCKS, _Clocks
+from benchmarks.grading_parts import AROUND, _Clocks
+from benchmarks.siege import _all_graded, _lost
 from softlookup_command.commands import main
 from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.data.records import GRADED, REFUSED, Record, Report
+from softlookup_grader.data.work import Limits
 
 
-def test_honest_submissions_are_the_sample_class_without_its_accidents(source):
-    release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+def test_honest_submissions_are_the_sample_class_without_its_accidents(source, release):
     texts = honest(source, release)
     assert len(texts) == len(set(texts)) > 30
     assert not any("while True" in text or "no_such_thing" in text for text in texts)
 
 
+@pytest.mark.slow
 @NEEDS_SANDBOX
-def test_floor_runs_the_cells_and_makes_the_calls_of_every_check(source):
-    text = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
-    release = nbformat.reads(text, as_version=4)
+def test_floor_runs_the_cells_and_makes_the_calls_of_every_check(source, release):
+    text = nbformat.writes(release)
     right = nbformat.writes(filled(release, answers(source)))
     checks = sum(cell.cell_type == "code" and cell.source.startswith("check(") for cell in release.cells)
     measured = floor(NAME, text, [right, text], 2)
@@ -52,13 +52,19 @@ def test_clocks_count_the_time_of_an_inner_part_once():
     assert clocks.took == {"the rest": 100.0, "outer": 2.0, "inner": 20.0}
 
 
+@pytest.fixture
+def record(request, tmp_path):
+    """The record of a bench."""
+    file = tmp_path / "record.json"
+    done = CliRunner().invoke(main, ["bench", request.param, "--quick", "--json", str(file)])
+    assert done.exit_code == 0, done.output
+    return json.loads(file.read_text())
+
+
 @pytest.mark.slow
 @NEEDS_SANDBOX
-def test_bench_grading_gives_a_record_with_a_ratio_and_the_same_scores(tmp_path):
-    file = tmp_path / "record.json"
-    done = CliRunner().invoke(main, ["bench", "grading", "--quick", "--json", str(file)])
-    assert done.exit_code == 0, done.output
-    record = json.loads(file.read_text())
+@pytest.mark.parametrize("record", ["grading"], indirect=True)
+def test_bench_grading_gives_a_record_with_a_ratio_and_the_same_scores(record):
     assert record["same_scores"] is True and record["ratio"] > 0 and record["submissions"] == 3
     assert [measurement["submissions"] for measurement in record["classes"]] == [3, 6]
     assert all(measurement["peak_mb"] > 0 and measurement["ms_per_submission"] > 0 for measurement in record["classes"])
@@ -69,7 +75,26 @@ def test_bench_grading_gives_a_record_with_a_ratio_and_the_same_scores(tmp_path)
     assert {"machine", "peer", "workers"} <= record.keys()
 
 
-def test_every_part_names_functions_that_there_are():
-    for names in CLOCKS.values():
-        for module, attributes in (name.split(":") for name in names):
-            assert attrgetter(attributes)(import_module(module)), f"{module}: {attributes}"
+def report_of(**students):
+    records = (Record(name.replace("_", "-"), status, score, 10.0) for name, (status, score) in students.items())
+    return Report("04_one_head", 1, tuple(records))
+
+
+def test_points_that_neighbours_lose_are_added_up_and_gains_do_not_make_up_for_them():
+    calm = report_of(honest_0=(GRADED, 9.0), honest_1=(GRADED, 4.0))
+    siege = report_of(honest_0=(GRADED, 6.0), honest_0_not=(GRADED, 10.0), honest_1=(GRADED, 5.0))
+    assert _lost(calm, siege) == 3.0 and _lost(calm, calm) == 0.0
+    siege = report_of(honest_0=(GRADED, 9.0), honest_0_not=(GRADED, 0.0), honest_1=(REFUSED, 0.0))
+    assert _lost(calm, siege) == 4.0, "one without a grade loses all its points"
+    assert not _all_graded(siege, 2) and _all_graded(calm, 2)
+
+
+@pytest.mark.slow
+@NEEDS_SANDBOX
+@pytest.mark.parametrize("record", ["siege"], indirect=True)
+def test_bench_siege_gives_a_row_for_each_kind_and_neighbours_lose_nothing(record):
+    assert record["ratio"] == pytest.approx(record["worst_s"] / record["limit_s"])
+    assert record["worst_s"] < record["limit_s"] == Limits().once_s
+    assert record["limit_graded_again_s"] == Limits().worst_s
+    assert len({row["kind"] for row in record["kinds"]}) == len(record["kinds"]) > 5
+    assert record["neighbours_lose"] == 0 and record["every_batch_ended"] is True

@@ -1,5 +1,6 @@
 """Collecting what platforms and people give: whose a file is, which one counts, and the table at the end."""
 
+import os
 import shutil
 import tracemalloc
 import unicodedata
@@ -9,7 +10,6 @@ import nbformat
 import pytest
 from arriving import (
     FILE,
-    WORKSHEET,
     collected,
     enter_class,
     moodle,
@@ -22,7 +22,7 @@ from arriving import (
 )
 from click.testing import CliRunner
 from nbgrader.api import Student
-from paper_class import hand_in, in_class, paper_course
+from paper_class import hand_in, in_class
 from small_class import NAME
 
 from softlookup_command.commands import main
@@ -31,6 +31,7 @@ from softlookup_grader.course import collected as record
 from softlookup_grader.course.arrived import COLLECTED, NOTHING, UNREADABLE, arrivals
 from softlookup_grader.course.collected import summary
 from softlookup_grader.course.groups import Sharing, set_table
+from softlookup_grader.course.inbox import handed_in_at
 from softlookup_grader.platforms.collecting import collect
 from softlookup_grader.platforms.feedback_zips import _moodle_name
 from softlookup_grader.platforms.sources import Ways
@@ -41,20 +42,13 @@ OTHER = "05_many_heads"
 
 
 @pytest.fixture
-def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
-    made = paper_course(tmp_path_factory, source)
-    enter_class(made, "ada", "zoë", "7103", "lin-ada", ben="7102")
-    return made
-
-
-@pytest.fixture
-def downloads(tmp_path: Path) -> Path:
-    """A folder with Moodle's grading worksheet."""
-    return write(tmp_path / "downloads", {"Grades-5.csv": WORKSHEET.encode()})
+def course(paper):
+    enter_class(paper, "ada", "zoë", "7103", "lin-ada", ben="7102")
+    return paper
 
 
 @pytest.mark.parametrize("encoding", ["flag", "utf-8", "cp437", "decomposed"])
-def test_zip_names_are_read_in_every_encoding(course: Course, downloads: Path, encoding: str) -> None:
+def test_zip_names_are_read_in_every_encoding(course, downloads, encoding):
     name = "Zoë Müller"
     (downloads / "Grades-5.csv").write_text(f"Identifier,Full name,ID number\nParticipant 9,{name},zoë\n")
     spelt = unicodedata.normalize("NFD" if encoding == "decomposed" else "NFC", name)
@@ -66,71 +60,49 @@ def test_zip_names_are_read_in_every_encoding(course: Course, downloads: Path, e
     assert arrivals(course, NAME).by_student["zoë"].source == moodle(name, 9)
 
 
-def test_folders_in_composed_and_decomposed_letters_are_one_student(course: Course, tmp_path: Path) -> None:
-    write(tmp_path / "a", {unicodedata.normalize("NFD", f"ZOË/{FILE}"): notebook()})
-    collect(course, NAME, [tmp_path / "a"])
-    assert set(collected(course)) == {"zoë"}
-
-
 @pytest.mark.parametrize(
     "name",
-    [
-        f"{NAME}.IPYNB",
-        f"{NAME}.ipynb.txt",
-        f"{NAME}-Copy1.ipynb",
-        f"{NAME} (1).ipynb",
-        "abgabe_final_v2.ipynb",
-        "00107.ipynb",
-        "Untitled.json",
-        f"work/deep/{FILE}",
-    ],
+    [f"{NAME}.IPYNB", f"{NAME}.ipynb.txt", f"{NAME}-Copy1.ipynb", f"{NAME} (1).ipynb"]
+    + ["abgabe_final_v2.ipynb", "00107.ipynb", "Untitled.json", f"work/deep/{FILE}"],
 )
-def test_the_one_notebook_is_taken_whatever_it_is_called(course: Course, tmp_path: Path, name: str) -> None:
+def test_the_one_notebook_is_taken_whatever_it_is_called(course, tmp_path, name):
     beside = {"ada/notes.txt": b"hello", f"ada/.ipynb_checkpoints/{NAME}-checkpoint.ipynb": notebook("return 2.0")}
     write(tmp_path / "a", {f"ada/{name}": notebook(), "ada/05.ipynb": notebook(name=OTHER), **beside})
     collect(course, NAME, [tmp_path / "a"])
     assert collected(course) == {"ada": notebook()}
 
 
-def test_a_notebook_is_known_without_the_marks_that_an_editor_lost(course: Course, tmp_path: Path) -> None:
+def test_a_notebook_is_known_without_the_marks_that_an_editor_lost(course, tmp_path):
     files = {"ada/x.ipynb": without_marks(notebook()), "ben/x.ipynb": without_marks(notebook(name=OTHER))}
     collect(course, NAME, [write(tmp_path / "a", files)])
     assert set(collected(course)) == {"ada"} and "no answer cell of this assignment" in unreadable(course, "ben")
 
 
-def test_of_two_notebooks_the_answered_one_counts_and_equal_ones_are_one(course: Course, tmp_path: Path) -> None:
+def test_of_two_notebooks_the_answered_one_counts_and_of_different_ones_none(course, tmp_path):
     scratch = nbformat.reads(notebook().decode(), as_version=4)
     scratch.cells.append(nbformat.v4.new_code_cell("print('a cell that no answer needs')"))
-    write(
-        tmp_path / "a",
-        {
-            "ada/a.ipynb": notebook(""),
-            "ada/b.ipynb": notebook(),
-            "ben/a.ipynb": notebook(),
-            "ben/b.ipynb": nbformat.writes(scratch).encode(),
-            "7103/a.ipynb": notebook(""),
-            "7103/b.ipynb": notebook(""),
-        },
-    )
-    collect(course, NAME, [tmp_path / "a"])
+    ada = {"ada/a.ipynb": notebook(""), "ada/b.ipynb": notebook()}
+    ben = {"ben/a.ipynb": notebook(), "ben/b.ipynb": nbformat.writes(scratch).encode()}
+    equal = {"7103/a.ipynb": notebook(""), "7103/b.ipynb": notebook("")}
+    different = {"zoë/a.ipynb": notebook(), "zoë/b.ipynb": notebook("return 2.0")}
+    collect(course, NAME, [write(tmp_path / "a", {**ada, **ben, **equal, **different})])
     assert collected(course) == {"ada": notebook(), "ben": notebook(), "7103": notebook("")}
+    assert "zoë/a.ipynb and zoë/b.ipynb are different notebooks" in unreadable(course, "zoë")
+    assert f"submitted/zoë/{NAME}/{FILE}" in unreadable(course, "zoë")
 
 
-def test_a_damaged_notebook_beside_a_readable_one_is_named(course: Course, tmp_path: Path) -> None:
+def test_a_damaged_notebook_beside_a_readable_one_is_named(course, tmp_path):
     files = {"draft.ipynb": notebook(), "final.ipynb": notebook("return 2.0")[:-40], "05.ipynb": notebook(name=OTHER)}
     write(tmp_path / "a", {f"ada/{name}": raw for name, raw in files.items()})
-    write(tmp_path / "a", {"ben/work.zip": zipped(files)})
-    done = collect(course, NAME, [tmp_path / "a"])
+    done = collect(course, NAME, [write(tmp_path / "a", {"ben/work.zip": zipped(files)})])
     assert collected(course) == {"ada": notebook(), "ben": notebook()}
     for student, note in zip(("ada", "ben"), done.notes, strict=True):
-        says = (
-            f"not every notebook of {student} could be read, and draft.ipynb was chosen: final.ipynb is not a notebook"
-        )
-        assert note.startswith(says) and "its JSON breaks off" in note and "05.ipynb" not in note
+        assert note.startswith(f"not every notebook of {student} could be read, and draft.ipynb was chosen: ")
+        assert "final.ipynb is not a notebook" in note and "its JSON breaks off" in note and "05.ipynb" not in note
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_of_more_files_than_are_read_none_is_taken(course: Course, tmp_path: Path, packed: bool) -> None:
+def test_of_more_files_than_are_read_none_is_taken(course, tmp_path, packed):
     files = {"a.ipynb": notebook(""), "z.ipynb": notebook("return 2.0")} | {f"{n}.ipynb": b"{}" for n in range(100)}
     write(tmp_path / "a" / "ada", {"work.zip": zipped(files)} if packed else files)
     write(tmp_path / "a" / "ben", {FILE: notebook()} | {f"{n}.txt": b"x" for n in range(150)})
@@ -139,30 +111,21 @@ def test_of_more_files_than_are_read_none_is_taken(course: Course, tmp_path: Pat
     assert "was not read, since there are more than 100 files" in unreadable(course, "ada")
 
 
-def test_a_text_typed_into_moodle_is_its_students(course: Course, downloads: Path) -> None:
+def test_a_text_typed_into_moodle_is_its_students(course, downloads):
     (downloads / "Grades-5.csv").write_text(
         "Identifier,Full name,ID number\nParticipant 102,Ben Banneker,ben\nParticipant 81,Ada Lovelace,ada\n"
     )
     page = b"<!DOCTYPE html><html><body>See my file.</body></html>"
-    typed = {
-        f"{name}_assignsubmission_onlinetext_/onlinetext.html": page for name in ("Ben Banneker_102", "Ada Lovelace_81")
-    }
+    people = ("Ben Banneker_102", "Ada Lovelace_81")
+    typed = {f"{name}_assignsubmission_onlinetext_/onlinetext.html": page for name in people}
     (downloads / "all.zip").write_bytes(zipped(typed | {moodle("Ada Lovelace", 81): notebook()}))
     done = collect(course, NAME, [downloads / "all.zip"])
     assert done.summary.strangers == {} and collected(course) == {"ada": notebook()}
     assert unreadable(course, "ben") == "onlinetext.html is a web page (HTML), not a notebook"
     sources = {student: about.source for student, about in arrivals(course, NAME).by_student.items()}
     assert sources["ada"] == moodle("Ada Lovelace", 81)
-    assert (
-        _moodle_name(sources["ben"].partition("/")[0], NAME) == f"Ben Banneker_102_assignsubmission_file_/{NAME}.html"
-    )
-
-
-def test_of_two_different_notebooks_none_is_guessed(course: Course, tmp_path: Path) -> None:
-    write(tmp_path / "a", {"ada/a.ipynb": notebook(), "ada/b.ipynb": notebook("return 2.0")})
-    collect(course, NAME, [tmp_path / "a"])
-    assert "ada/a.ipynb and ada/b.ipynb are different notebooks" in unreadable(course, "ada")
-    assert f"submitted/ada/{NAME}/{FILE}" in unreadable(course, "ada")
+    folder = sources["ben"].partition("/")[0]
+    assert _moodle_name(folder, NAME) == f"Ben Banneker_102_assignsubmission_file_/{NAME}.html"
 
 
 @pytest.mark.parametrize(
@@ -183,9 +146,7 @@ def test_of_two_different_notebooks_none_is_guessed(course: Course, tmp_path: Pa
         ({"a.zip": zipped({"a.ipynb": notebook(), "b.ipynb": notebook("return 2.0")})}, "are different notebooks"),
     ],
 )
-def test_who_handed_in_no_notebook_of_the_assignment_is_unreadable(
-    course: Course, tmp_path: Path, files: dict[str, bytes], says: str
-) -> None:
+def test_who_handed_in_no_notebook_of_the_assignment_is_unreadable(course, tmp_path, files, says):
     write(tmp_path / "a" / "ada", files)
     write(tmp_path / "a" / "ben", {FILE: notebook()})
     done = collect(course, NAME, [tmp_path / "a"])
@@ -193,7 +154,7 @@ def test_who_handed_in_no_notebook_of_the_assignment_is_unreadable(
     assert done.summary.by_student["ada"].state == UNREADABLE
 
 
-def test_a_zip_that_a_student_handed_in_gives_its_only_notebook(course: Course, downloads: Path) -> None:
+def test_a_zip_that_a_student_handed_in_gives_its_only_notebook(course, downloads):
     inner = zipped({f"__MACOSX/._{FILE}": b"\0", f"mine/{FILE}": notebook(), "mine/05.ipynb": notebook(name=OTHER)})
     (downloads / "all.zip").write_bytes(zipped({moodle("Ada Lovelace", 81, "work.zip"): inner}))
     write(tmp := downloads / "more", {"ben_7102_90210_work.zip": zipped({"a.ipynb": notebook("return 2.0")})})
@@ -204,7 +165,15 @@ def test_a_zip_that_a_student_handed_in_gives_its_only_notebook(course: Course, 
     assert sources["ben"].startswith("ben_7102_90210_work.zip/")
 
 
-def test_a_folder_holds_zips_or_what_was_in_them_or_peoples_folders(course: Course, downloads: Path) -> None:
+def test_worksheets_of_two_courses_explain_a_zip_each(course, downloads):
+    other = {"b.csv": b"Identifier;Full name;ID number\nParticipant 181;Ben Banneker;ben\n"}
+    zips = {"a.zip": moodle("Ada Lovelace", 81), "b.zip": moodle("Ben Banneker", 181)}
+    write(downloads, other | {name: zipped({entry: notebook()}) for name, entry in zips.items()})
+    collect(course, NAME, [downloads])
+    assert set(collected(course)) == {"ada", "ben"}
+
+
+def test_a_folder_holds_zips_or_what_was_in_them_or_peoples_folders(course, downloads):
     write(
         downloads,
         {
@@ -213,25 +182,25 @@ def test_a_folder_holds_zips_or_what_was_in_them_or_peoples_folders(course: Cour
             f"lin-ada@example.org/{FILE}": notebook("return 3.0"),
             "7103.ipynb": notebook("return 4.0"),
             "class.csv": b"id,email\nada,a@example.org\n",
-            unicodedata.normalize("NFD", "Übung.zip"): zipped({f"zoë/{FILE}": notebook("return 5.0")}),
+            unicodedata.normalize("NFD", "Übung.zip"): zipped(
+                {unicodedata.normalize("NFD", f"ZOË/{FILE}"): notebook("return 5.0")}
+            ),
         },
     )
     done = collect(course, NAME, [downloads])
-    answers = {"ben": "return 1.0", "ada": "return 2.0", "lin-ada": "return 3.0", "7103": "return 4.0"} | {
-        "zoë": "return 5.0"
-    }
-    assert collected(course) == {student: notebook(text) for student, text in answers.items()}
+    everybody = enumerate(("ben", "ada", "lin-ada", "7103", "zoë"), 1)
+    assert collected(course) == {student: notebook(f"return {n}.0") for n, student in everybody}
     assert done.summary.strangers == {}
 
 
-def test_a_repacked_zip_may_have_one_folder_around_all(course: Course, tmp_path: Path) -> None:
+def test_a_repacked_zip_may_have_one_folder_around_all(course, tmp_path):
     (tmp_path / "a.zip").write_bytes(zipped({f"CS1 One head/{name}/{FILE}": notebook() for name in ("ada", "ben")}))
     (tmp_path / "b.zip").write_bytes(zipped({f"guest/{FILE}": notebook()}))
     done = collect(course, NAME, [tmp_path / "a.zip", tmp_path / "b.zip"])
     assert set(collected(course)) == {"ada", "ben"} and list(done.summary.strangers) == ["guest"]
 
 
-def test_worksheet_is_found_beside_the_zip_or_among_what_is_given(course: Course, downloads: Path) -> None:
+def test_worksheet_is_found_beside_the_zip_or_among_what_is_given(course, downloads):
     (downloads / "all.zip").write_bytes(zipped({moodle("Ada Lovelace", 81): notebook()}))
     sheet = downloads / "Grades-5.csv"
     elsewhere = shutil.move(sheet, downloads.parent / "sheet.csv")
@@ -246,24 +215,10 @@ def test_worksheet_is_found_beside_the_zip_or_among_what_is_given(course: Course
         collect(course, NAME, [], Ways(worksheet=write(downloads, {"class.csv": b"id,email\na,b\n"}) / "class.csv"))
 
 
-def test_worksheets_of_two_courses_explain_a_zip_each(course: Course, downloads: Path) -> None:
-    write(
-        downloads,
-        {
-            "b.csv": b"Identifier;Full name;ID number\nParticipant 181;Ben Banneker;ben\n",
-            "a.zip": zipped({moodle("Ada Lovelace", 81): notebook()}),
-            "b.zip": zipped({moodle("Ben Banneker", 181): notebook()}),
-        },
-    )
-    collect(course, NAME, [downloads])
-    assert set(collected(course)) == {"ada", "ben"}
-
-
-def test_what_was_there_is_kept_unless_asked(course: Course, tmp_path: Path) -> None:
+def test_what_was_there_is_kept_unless_asked(course, tmp_path):
     hand_in(course, "ben", {"04-mix": "def mix(w, v):\n    return w @ v"})
     before = course.notebook("submitted", "ben", NAME).read_bytes()
-    write(tmp_path / "a", {f"ben/{FILE}": notebook(), f"ada/{FILE}": notebook()})
-    done = collect(course, NAME, [tmp_path / "a"])
+    done = collect(course, NAME, [write(tmp_path / "a", {f"ben/{FILE}": notebook(), f"ada/{FILE}": notebook()})])
     assert done.notes == ["ben has another notebook already, which was kept: --force replaces it"]
     assert collected(course) == {"ben": before, "ada": notebook()}
     assert collect(course, NAME, [tmp_path / "a"], Ways(force=True)).notes == []
@@ -271,7 +226,7 @@ def test_what_was_there_is_kept_unless_asked(course: Course, tmp_path: Path) -> 
     assert collected(course)["ben"] == notebook()
 
 
-def test_an_unreadable_file_does_not_take_an_earlier_notebook_away(course: Course, tmp_path: Path) -> None:
+def test_an_unreadable_file_does_not_take_an_earlier_notebook_away(course, tmp_path):
     write(tmp_path / "a", {f"ada/{FILE}": notebook()})
     write(tmp_path / "b", {"ada/a.html": b"<html>", f"ben/{FILE}": notebook()})
     collect(course, NAME, [tmp_path / "a"])
@@ -280,18 +235,16 @@ def test_an_unreadable_file_does_not_take_an_earlier_notebook_away(course: Cours
     assert {about.state for about in arrivals(course, NAME).by_student.values()} == {COLLECTED}
 
 
-def test_later_collects_add_to_the_record_and_mend_it(course: Course, downloads: Path) -> None:
-    write(downloads / "one", {"ada/a.html": b"<html>", f"guest/{FILE}": notebook()})
-    collect(course, NAME, [downloads / "one"])
-    write(downloads / "two", {f"ada/{FILE}": notebook()})
-    done = collect(course, NAME, [downloads / "two"])
+def test_later_collects_add_to_the_record_and_mend_it(course, downloads):
+    collect(course, NAME, [write(downloads / "one", {"ada/a.html": b"<html>", f"guest/{FILE}": notebook()})])
+    done = collect(course, NAME, [write(downloads / "two", {f"ada/{FILE}": notebook()})])
     assert done.summary.by_student["ada"].state == COLLECTED and set(done.summary.strangers) == {"guest"}
     in_class(course, "guest")
     assert collect(course, NAME, [downloads / "one"], Ways(force=True)).summary.strangers == {}
     assert set(collected(course)) == {"ada", "guest"}
 
 
-def test_the_table_at_the_end_names_everybody_who_is_not_in(course: Course, downloads: Path) -> None:
+def test_the_table_at_the_end_names_everybody_who_is_not_in(course, downloads, run):
     entries = {
         moodle("Ada Lovelace", 81): notebook(),
         moodle("Ben OBanneker", 82, "a.html"): b"<html>",
@@ -300,7 +253,7 @@ def test_the_table_at_the_end_names_everybody_who_is_not_in(course: Course, down
     }
     (downloads / "all.zip").write_bytes(zipped(entries))
     hand_in(course, "zoë", {})
-    done = CliRunner().invoke(main, ["collect", NAME, str(downloads / "all.zip"), "--course", str(course.root)])
+    done = run("collect", NAME, downloads / "all.zip")
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[1:] == [
         "5 in class: 2 collected, 1 unreadable, 2 nothing",
@@ -315,7 +268,7 @@ def test_the_table_at_the_end_names_everybody_who_is_not_in(course: Course, down
     assert list(summary(course, NAME).lines()) == done.output.splitlines()[1:]
 
 
-def test_members_of_a_group_that_is_in_are_in(course: Course) -> None:
+def test_members_of_a_group_that_is_in_are_in(course):
     hand_in(course, "ada", {})
     set_table(course, NAME, [("ada", "ben"), ("7103", "zoë")])
     standing = summary(course, NAME).by_student
@@ -323,7 +276,7 @@ def test_members_of_a_group_that_is_in_are_in(course: Course) -> None:
     assert standing["ada"].why == "" and standing["7103"].state == standing["zoë"].state == NOTHING
 
 
-def test_what_is_given_has_to_be_of_a_kind_that_is_collected(course: Course, tmp_path: Path) -> None:
+def test_what_is_given_has_to_be_of_a_kind_that_is_collected(course, tmp_path, run):
     (tmp_path / "empty").mkdir()
     table = write(tmp_path, {"class.csv": b"id,email\nada,a@example.org\n"}) / "class.csv"
     with pytest.raises(CourseError, match="class.csv is none of the files that can be collected.*'id', 'email'"):
@@ -332,16 +285,11 @@ def test_what_is_given_has_to_be_of_a_kind_that_is_collected(course: Course, tmp
         collect(course, NAME, [tmp_path / "empty"])
     with pytest.raises(CourseError, match="softlookup release 05_many_heads"):
         collect(course, OTHER, [tmp_path])
-    done = CliRunner().invoke(main, ["collect", NAME, "--course", str(course.root)])
+    done = run("collect", NAME)
     assert done.exit_code == 2 and "say what to collect" in done.output
 
 
-def test_without_a_class_list_nothing_is_collected(tmp_path_factory: pytest.TempPathFactory, source: object) -> None:
-    with pytest.raises(CourseError, match="class list is empty.*softlookup students"):
-        collect(paper_course(tmp_path_factory, source), NAME, [])
-
-
-def test_nothing_is_written_through_a_link_in_submitted(course: Course, tmp_path: Path) -> None:
+def test_nothing_is_written_through_a_link_in_submitted(course, tmp_path):
     for name in ("ada", "ben", "zoë"):
         write(tmp_path / "a", {f"{name}/{FILE}": notebook()})
     (tmp_path / "elsewhere").mkdir()
@@ -354,17 +302,14 @@ def test_nothing_is_written_through_a_link_in_submitted(course: Course, tmp_path
     assert "is a link or a file" in states["ada"].why and "is a folder" in states["ben"].why
 
 
-def test_notebooks_of_another_assignment_are_named_where_both_are_released(course: Course, tmp_path: Path) -> None:
+def test_notebooks_of_another_assignment_are_named_where_both_are_released(course, tmp_path):
     course.release({OTHER: read_solution(find_root() / "solutions" / f"{OTHER}.py")})
-    write(tmp_path / "a", {"ada/x.ipynb": notebook(name=OTHER, cell="05-split")})
-    collect(course, NAME, [tmp_path / "a"])
+    collect(course, NAME, [write(tmp_path / "a", {"ada/x.ipynb": notebook(name=OTHER, cell="05-split")})])
     assert unreadable(course, "ada") == f"x.ipynb is the notebook of {OTHER}"
 
 
 @pytest.mark.slow
-def test_a_large_class_is_collected_one_notebook_at_a_time(
-    course: Course, downloads: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_class_is_collected_one_notebook_at_a_time(course, downloads, monkeypatch):
     students = [f"s{n:03d}" for n in range(40)]
     with course.gradebook() as book:
         book.db.add_all([Student(id=name) for name in students])
@@ -384,12 +329,89 @@ def test_a_large_class_is_collected_one_notebook_at_a_time(
     assert course.notebook("submitted", "s007", NAME).read_bytes().count(b"return 7.5 #") == 1
 
 
-def test_a_replaced_notebook_keeps_no_time_of_the_earlier_one(course: Course, tmp_path: Path) -> None:
+def test_a_replaced_notebook_keeps_no_time_of_the_earlier_one(course, tmp_path):
     for answer in ("return 1.0", "return 2.0"):
-        write(tmp_path / "in", {f"ada/{FILE}": notebook(answer)})
-        done = collect(course, NAME, [tmp_path / "in"], Ways(force=True))
+        done = collect(course, NAME, [write(tmp_path / "in", {f"ada/{FILE}": notebook(answer)})], Ways(force=True))
         stamp = course.folder("submitted", "ada", NAME) / "timestamp.txt"
         if answer == "return 1.0":
             stamp.write_text("2026-12-01 10:00:00 UTC")
             assert not done.notes
     assert not stamp.exists() and "the time of the earlier one was removed" in done.notes[0]
+
+
+def test_without_a_class_list_nothing_is_collected(paper):
+    with pytest.raises(CourseError, match="class list is empty.*softlookup students"):
+        collect(paper, NAME, [])
+
+
+EXCHANGE = Ways(exchange=True)
+
+
+@pytest.fixture
+def exchanging(paper):
+    exchange = paper.root.parent / "exchange"
+    exchange.mkdir()
+    exchange.chmod(0o777)
+    with open(paper.root / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        file.write(f'\nc.Exchange.root = "{exchange}"\nc.ExchangeCollect.check_owner = False\n')
+    enter_class(paper, "ada", "ben", "7103")
+    (exchange / "softlookup" / "inbound").mkdir(parents=True)
+    return Course.at(paper.root)
+
+
+def submit(course: Course, student: str, files: dict[str, bytes], hour: int = 17) -> Path:
+    when = f"2026-12-01 {hour}:00:00 UTC"
+    folder = course.root.parent / "exchange" / "softlookup" / "inbound" / f"{student}+{NAME}+{when}+abc"
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    (folder / "timestamp.txt").write_text(when)
+    return folder
+
+
+def test_the_exchange_is_collected_with_times_and_recorded(exchanging):
+    submit(exchanging, "ada", {FILE: notebook(), f"{NAME}-Copy1.ipynb": notebook("return 2.0")})
+    submit(exchanging, "ben", {"mine.ipynb": notebook("return 3.0")})
+    submit(exchanging, "7103", {"a.html": b"<html>"})
+    done = CliRunner().invoke(main, ["collect", NAME, "--exchange", "--course", str(exchanging.root)])
+    assert done.exit_code == 0 and done.output.splitlines() == [
+        "3 in class: 2 collected, 1 unreadable, 0 nothing",
+        "7103: unreadable, a.html is a web page (HTML), not a notebook",
+    ]
+    assert collected(exchanging) == {"ada": notebook(), "ben": notebook("return 3.0")}
+    assert str(handed_in_at(exchanging, NAME, "ada")[0]) == "2026-12-01 17:00:00"
+    about = arrivals(exchanging, NAME).by_student
+    assert about["ada"].source == f"exchange/ada+{NAME}+2026-12-01 17:00:00 UTC+abc/{FILE}"
+    assert about["7103"].state == UNREADABLE
+
+
+def test_a_newer_submission_counts_only_if_asked(exchanging):
+    submit(exchanging, "ada", {FILE: notebook()})
+    collect(exchanging, NAME, [], EXCHANGE)
+    submit(exchanging, "ada", {FILE: notebook("return 2.0")}, hour=18)
+    done = collect(exchanging, NAME, [], EXCHANGE)
+    assert collected(exchanging) == {"ada": notebook()} and "--force takes newer ones" in done.notes[0]
+    collect(exchanging, NAME, [], Ways(exchange=True, force=True))
+    assert collected(exchanging) == {"ada": notebook("return 2.0")}
+
+
+def test_links_in_the_exchange_are_not_followed(exchanging):
+    folder = submit(exchanging, "ada", {})
+    os.symlink(exchanging.notebook("source", ".", NAME), folder / FILE)
+    done = collect(exchanging, NAME, [], EXCHANGE)
+    assert collected(exchanging) == {} and f"the link {FILE} in ada+" in done.notes[0]
+
+
+def test_what_nbgrader_warns_of_is_said(exchanging):
+    with open(exchanging.root / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        file.write("c.ExchangeCollect.check_owner = True\nc.CollectNoLinks.check_owner = True\n")
+    submit(exchanging, "ada", {FILE: notebook()})
+    (note,) = collect(Course.at(exchanging.root), NAME, [], EXCHANGE).notes
+    assert "claims to be submitted by ada but is owned by" in note
+
+
+def test_an_exchange_that_is_not_there_is_one_sentence(exchanging):
+    shutil.rmtree(exchanging.root.parent / "exchange" / "softlookup")
+    with pytest.raises(CourseError, match="could not collect from the exchange.*Course not found.*logs/collect.log"):
+        collect(exchanging, NAME, [], EXCHANGE)
+    assert collected(exchanging) == {}

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from failing import DEAD, DONE, FULL, KILLED, REFUSED, chosen, differences, restore, run_failing, snapshot_of
 from fake_grader import here
+from small_class import lay
 
 from softlookup_command.commands import by_audience, main
 from softlookup_grader import Course
@@ -65,7 +66,7 @@ ELSEWHERE = {
 
 
 @pytest.fixture(scope="module")
-def courses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def courses(tmp_path_factory):
     """A course in each state, beside the tables that commands read."""
     base = tmp_path_factory.mktemp("fail")
     files = base / "files"
@@ -92,9 +93,7 @@ def courses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     graded = run(course, COMMANDS["grade"].words)
     assert graded.exit_code == 0, graded.output
     for name in STUDENTS:
-        page = Course.at(course).folder("feedback", name, NAME) / f"{NAME}.html"
-        page.parent.mkdir(parents=True)
-        page.write_text("<p>")
+        lay(Course.at(course).folder("feedback", name, NAME) / f"{NAME}.html", "<p>")
     shutil.copytree(course, copies["graded"])
     return base
 
@@ -121,7 +120,7 @@ def names_of(command: click.Command, above: str = "") -> set[str]:
     return {name}
 
 
-def test_every_command_that_changes_a_course_is_made_to_fail() -> None:
+def test_every_command_that_changes_a_course_is_made_to_fail():
     known = set().union(*(names_of(command) for command in by_audience()["For instructors"]))
     tried = {name for name in known if any(row.words.startswith(f"{name} ") for row in COMMANDS.values())}
     assert known == tried | READ_ALONE | ELSEWHERE.keys()
@@ -131,9 +130,7 @@ def test_every_command_that_changes_a_course_is_made_to_fail() -> None:
 @pytest.mark.one_in(4 * PARTS)
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_that_fails_at_a_step_leaves_what_it_found_or_what_the_same_command_finishes(
-    courses: Path, name: str, part: int
-) -> None:
+def test_a_command_that_fails_at_a_step_leaves_what_it_found_or_what_the_same_command_finishes(courses, name, part):
     row, course = COMMANDS[name], courses / "course"
 
     def command() -> Result:

@@ -1,10 +1,7 @@
 """What a Dask worker holds for a run is closed when the run ends, whenever that is."""
 
 import threading
-from pathlib import Path
 from types import SimpleNamespace
-
-import pytest
 
 from softlookup_grader.workers import dask_worker
 from softlookup_grader.workers.dask_worker import Examining, library_version
@@ -27,9 +24,7 @@ class Pool:
         self.events.append("closed")
 
 
-def test_a_run_that_ends_while_the_last_submission_is_put_away_leaves_nothing_open(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_run_that_ends_while_the_last_submission_is_put_away_leaves_nothing_open(monkeypatch, tmp_path):
     plugin = Examining("run", SimpleNamespace, (), 60.0, library_version())
     plugin.setup(SimpleNamespace(address="here", local_directory=str(tmp_path)))
 

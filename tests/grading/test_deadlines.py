@@ -6,22 +6,12 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 import pytest
-from paper_class import enter, in_class, paper_course
+from paper_class import enter, in_class
 from small_class import NAME
 
 from softlookup_grader import Course, CourseError
 from softlookup_grader.course import deadlines as module
-from softlookup_grader.course.deadlines import (
-    Deadlines,
-    as_text,
-    as_time,
-    deadlines,
-    deadlines_text,
-    extend,
-    in_words,
-    settle,
-    understood,
-)
+from softlookup_grader.course.deadlines import Deadlines, as_time, deadlines, deadlines_text, extend, settle
 from softlookup_grader.course.grade_sheet import read_sheet
 from softlookup_grader.course.terms import Extension
 
@@ -53,47 +43,27 @@ def berlin(course: Course) -> Course:
 
 
 @pytest.fixture
-def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
-    made = paper_course(tmp_path_factory, source)
-    in_class(made, "ada")
-    return made
+def course(paper):
+    in_class(paper, "ada")
+    return paper
 
 
 @pytest.mark.parametrize(
     ("text", "due"),
     [
         ("2026-12-01 18:00", DUE),
-        ("2026-12-01T18:00", DUE),
-        ("1 Dec 2026 18:00", DUE),
         ("1 Dec 2026", datetime(2026, 12, 1, 23, 59)),
         ("2026-12-01 Europe/Paris", datetime(2026, 12, 1, 22, 59)),
-        ("2026-12-01 19:00 Europe/Paris", DUE),
-        ("2026-07-01 20:00 Europe/Paris", datetime(2026, 7, 1, 18)),
-        ("2026-12-01 18:00 UTC", DUE),
-        ("2026-12-01 20:00+02:00", DUE),
-        ("2026-12-01 19:00 UTC+1", DUE),
-        ("2026-12-01 19:00 GMT+0100", DUE),
         ("none", None),
     ],
 )
-def test_a_due_date_is_kept_in_utc_where_nbgrader_looks(course: Course, text: str, due: datetime | None) -> None:
+def test_a_due_date_is_kept_in_utc_where_nbgrader_looks(course, text, due):
     assert set_due(course, NAME, text).due == due
     with course.gradebook() as book:
         assert book.find_assignment(NAME).duedate == due
 
 
-@pytest.mark.parametrize("text", ["soon", "18:00", "", "12-31", "2026-13-40", "2026-12-01 18:00 XYZ", "1 Dec 99999999"])
-def test_what_is_no_date_for_sure_is_refused(course: Course, text: str) -> None:
-    with pytest.raises(CourseError, match="is not an unambiguous date"):
-        set_due(course, NAME, text)
-
-
-def test_an_unknown_time_zone_is_refused(course: Course) -> None:
-    with pytest.raises(CourseError, match="there is no time zone 'Europe/Nowhere'"):
-        set_due(course, NAME, "2026-12-01 18:00 Europe/Nowhere")
-
-
-def test_a_date_without_a_time_is_the_end_of_the_day_and_says_so(course: Course) -> None:
+def test_a_date_without_a_time_is_the_end_of_the_day_and_says_so(course):
     when, words = as_time("2026-02-01", berlin(course).zone, now=DUE)
     assert when == datetime(2026, 2, 1, 22, 59)
     assert words == (
@@ -104,7 +74,7 @@ def test_a_date_without_a_time_is_the_end_of_the_day_and_says_so(course: Course)
     assert "ago" not in as_time("2026-12-01 18:01", now=DUE)[1]
 
 
-def test_an_extension_is_nbgraders_for_who_has_handed_in_nothing_yet(course: Course) -> None:
+def test_an_extension_is_nbgraders_for_who_has_handed_in_nothing_yet(course):
     set_due(course, NAME, "2026-12-01 18:00")
     dates = extend(course, NAME, "ada", Extension(2, 3))
     assert dates.due_for("ada") == datetime(2026, 12, 3, 21) == dates.last and dates.due_for("bo") == DUE
@@ -114,35 +84,28 @@ def test_an_extension_is_nbgraders_for_who_has_handed_in_nothing_yet(course: Cou
     assert read_sheet(course, NAME)[0].status == "missing", "a row for an extension is no submission"
 
 
-def test_an_extension_takes_the_place_of_the_earlier_and_can_be_ended(course: Course) -> None:
+def test_an_extension_takes_the_place_of_the_earlier_and_can_be_ended_and_grades_stay(course):
     set_due(course, NAME, "2026-12-01 18:00")
+    enter(course, "ada", {"04-mix-check": 2.0}, written=1.5)
     extend(course, NAME, "ada", Extension(days=2))
     assert extend(course, NAME, "ada", Extension(hours=5)).extensions == {"ada": timedelta(hours=5)}
     assert extend(course, NAME, "ada", None).extensions == {} and column(course, "ada") is None
-
-
-def test_an_extension_keeps_the_grades_that_are_there(course: Course) -> None:
-    set_due(course, NAME, "2026-12-01 18:00")
-    enter(course, "ada", {"04-mix-check": 2.0}, written=1.5)
-    extend(course, NAME, "ada", Extension(days=1))
     assert read_sheet(course, NAME)[0].raw == 3.5
 
 
-def test_days_keep_the_clock_on_the_wall_and_hours_are_elapsed(course: Course) -> None:
+def test_days_keep_the_clock_on_the_wall_and_hours_are_elapsed(course):
     there = berlin(course)
     set_due(there, NAME, "2026-10-24 23:59")
     dates = extend(there, NAME, "ada", Extension(days=2))
     assert dates.due_for("ada") == datetime(2026, 10, 26, 22, 59) and column(there, "ada") == timedelta(hours=49)
-    assert deadlines_text(dates).splitlines()[1:] == [
-        "  ada: Monday 2026-10-26 23:59 Europe/Berlin (UTC+01:00) (2 days on the calendar, 49 hours)"
-    ]
+    end = "Monday 2026-10-26 23:59 Europe/Berlin (UTC+01:00) (2 days on the calendar, 49 hours)"
+    assert deadlines_text(dates).splitlines()[1:] == [f"  ada: {end}"]
     dates = extend(there, NAME, "ada", Extension(hours=48))
-    assert deadlines_text(dates).splitlines()[1:] == [
-        "  ada: Monday 2026-10-26 22:59 Europe/Berlin (UTC+01:00) (48 hours)"
-    ]
+    end = "Monday 2026-10-26 22:59 Europe/Berlin (UTC+01:00) (48 hours)"
+    assert deadlines_text(dates).splitlines()[1:] == [f"  ada: {end}"]
 
 
-def test_an_end_as_given_is_the_end_whatever_the_due_date(course: Course) -> None:
+def test_an_end_as_given_is_the_end_whatever_the_due_date(course):
     set_due(course, NAME, "2026-12-01 18:00")
     end = datetime(2026, 12, 4, 12)
     assert extend(course, NAME, "ada", Extension(until=end)).due_for("ada") == end
@@ -153,27 +116,8 @@ def test_an_end_as_given_is_the_end_whatever_the_due_date(course: Course) -> Non
     assert set_due(course, NAME, "2026-12-01 18:00").due_for("ada") == end, "it is remembered all the same"
 
 
-def test_extensions_move_with_the_due_date_in_their_own_terms(course: Course) -> None:
-    there = berlin(course)
-    set_due(there, NAME, "2026-10-20 18:00")
-    extend(there, NAME, "ada", Extension(days=2))
-    assert column(there, "ada") == timedelta(hours=48)
-    set_due(there, NAME, "2026-10-24 18:00")
-    assert column(there, "ada") == timedelta(hours=49), "over the end of summer time"
-
-
-def test_understood_says_an_extension_before_anything_is_written(course: Course) -> None:
-    there = berlin(course)
-    dates = set_due(there, NAME, "2026-10-24 23:59")
-    at = "until Monday 2026-10-26 23:59 Europe/Berlin (UTC+01:00)"
-    assert understood(dates, Extension(days=2)) == f"{at} (2 days on the calendar, 49 hours)"
-    assert understood(dates, Extension(until=datetime(2026, 10, 26, 22, 59))) == f"{at} (as given, 49 hours more)"
-    assert understood(dates, Extension(2, 1)).endswith("(2 days on the calendar and 1 hour, 50 hours in all)")
-    assert deadlines(there, NAME).ends == {}
-
-
 @pytest.mark.parametrize("through", [timedelta(hours=5), timedelta(minutes=1), -timedelta(hours=1)])
-def test_an_extension_through_nbgrader_is_left_alone(course: Course, through: timedelta) -> None:
+def test_an_extension_through_nbgrader_is_left_alone(course, through):
     set_due(course, NAME, "2026-12-01 18:00")
     through_nbgrader(course, "ada", minutes=through.total_seconds() / 60)
     assert deadlines(course, NAME).extensions == {"ada": through}
@@ -185,7 +129,7 @@ def test_an_extension_through_nbgrader_is_left_alone(course: Course, through: ti
     assert settle(course, NAME).ends == {} and column(course, "ada") is None, "and its end, too"
 
 
-def test_an_extension_through_nbgrader_takes_the_place_of_ours_and_ours_of_it(course: Course) -> None:
+def test_an_extension_through_nbgrader_takes_the_place_of_ours_and_ours_of_it(course):
     set_due(course, NAME, "2026-12-01 18:00")
     extend(course, NAME, "ada", Extension(days=2))
     through_nbgrader(course, "ada", hours=5)
@@ -200,9 +144,7 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("killed_at", [1, 2, 3])
-def test_a_kill_at_any_step_leaves_what_the_same_call_finishes(
-    course: Course, monkeypatch: pytest.MonkeyPatch, killed_at: int
-) -> None:
+def test_a_kill_at_any_step_leaves_what_the_same_call_finishes(course, monkeypatch, killed_at):
     """Written are the file, the gradebook and the file again."""
     there = berlin(course)
     set_due(there, NAME, "2026-10-20 18:00")
@@ -220,10 +162,10 @@ def test_a_kill_at_any_step_leaves_what_the_same_call_finishes(
     changing = module._changing
 
     @contextmanager
-    def killed(course: Course) -> Iterator:
-        with changing(course) as (book, granted):
+    def killed(course: Course, assignment: str) -> Iterator:
+        with changing(course, assignment) as (book, rows, granted):
             book.db.commit = until_killed(book.db.commit)
-            yield book, granted
+            yield book, rows, granted
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(module, "keep_granted", until_killed(module.keep_granted))
@@ -235,7 +177,7 @@ def test_a_kill_at_any_step_leaves_what_the_same_call_finishes(
     assert dates.ends["ada"].why == "2 days on the calendar, 49 hours"
 
 
-def test_who_came_late_is_told_with_extensions_counted(course: Course) -> None:
+def test_who_came_late_is_told_with_extensions_counted(course):
     set_due(course, NAME, "2026-12-01 18:00")
     for student in ("ada", "bo", "cy"):
         enter(course, student, {})
@@ -252,18 +194,16 @@ def test_who_came_late_is_told_with_extensions_counted(course: Course) -> None:
 
 
 @pytest.mark.parametrize(
-    ("student", "extension", "says"),
+    ("student", "says"),
     [
-        ("adda", Extension(1), "nobody in the class has the id 'adda'; did you mean ada?"),
-        ("zzz", Extension(1), "nobody in the class has the id 'zzz': ids are those of the class list"),
-        ("ada", Extension(1), "has no due date yet: give it one first, with --due"),
+        ("adda", "nobody in the class has the id 'adda'; did you mean ada?"),
+        ("zzz", "nobody in the class has the id 'zzz': ids are those of the class list"),
+        ("ada", "has no due date yet: give it one first, with --due"),
     ],
 )
-def test_an_extension_that_cannot_be_is_one_sentence(
-    course: Course, student: str, extension: Extension, says: str
-) -> None:
+def test_an_extension_that_cannot_be_is_one_sentence(course, student, says):
     with pytest.raises(CourseError, match=says):
-        extend(course, NAME, student, extension)
+        extend(course, NAME, student, Extension(1))
     with course.gradebook() as book:
         assert [row.id for row in book.students] == ["ada"]
 
@@ -277,9 +217,7 @@ def test_an_extension_that_cannot_be_is_one_sentence(
         (Extension(days=3_000_000), "beyond the end of the calendar"),
     ],
 )
-def test_an_extension_that_gives_nothing_is_refused_and_leaves_the_earlier(
-    course: Course, extension: Extension, says: str
-) -> None:
+def test_an_extension_that_gives_nothing_is_refused_and_leaves_the_earlier(course, extension, says):
     set_due(course, NAME, "2026-12-01 18:00")
     extend(course, NAME, "ada", Extension(days=1))
     with pytest.raises(CourseError, match=says):
@@ -287,7 +225,7 @@ def test_an_extension_that_gives_nothing_is_refused_and_leaves_the_earlier(
     assert deadlines(course, NAME).extensions == {"ada": timedelta(days=1)} == {"ada": column(course, "ada")}
 
 
-def test_a_due_date_with_extensions_cannot_be_taken_away(course: Course) -> None:
+def test_a_due_date_with_extensions_cannot_be_taken_away(course):
     set_due(course, NAME, "2026-12-01 18:00")
     extend(course, NAME, "ada", Extension(days=1))
     with pytest.raises(CourseError, match=r"there are extensions of it \(ada\)"):
@@ -295,45 +233,23 @@ def test_a_due_date_with_extensions_cannot_be_taken_away(course: Course) -> None
     assert deadlines(course, NAME).due == DUE
 
 
-def test_a_damaged_record_of_dates_is_named(course: Course) -> None:
-    (course.root / ".dates.json").write_text('{"extensions": 3}')
+def test_the_record_of_dates_is_the_owners_alone_and_named_where_it_is_damaged(course):
+    set_due(course, NAME, "2026-12-01 18:00")
+    enter(course, "ada", {})
+    settle(course, NAME)
+    record = course.root / ".dates.json"
+    assert not record.exists(), "nobody has more time"
+    extend(course, NAME, "ada", Extension(days=1))
+    assert record.stat().st_mode & 0o777 == 0o600
+    record.write_text('{"extensions": 3}')
     with pytest.raises(CourseError, match=r"\.dates\.json is damaged: put a backup in its place"):
         deadlines(course, NAME)
 
 
-def test_the_record_of_dates_is_the_owners_alone(course: Course) -> None:
-    set_due(course, NAME, "2026-12-01 18:00")
-    assert not (course.root / ".dates.json").exists(), "nobody has more time"
-    extend(course, NAME, "ada", Extension(days=1))
-    assert (course.root / ".dates.json").stat().st_mode & 0o777 == 0o600
-
-
-def test_a_course_has_a_time_zone_of_its_own(course: Course) -> None:
-    there = berlin(course)
-    assert set_due(there, NAME, "2026-07-01 18:00").due == datetime(2026, 7, 1, 16)
-    dates = extend(there, NAME, "ada", Extension(days=150))
-    assert deadlines_text(dates).splitlines()[:2] == [
-        f"{NAME}: Wednesday 2026-07-01 18:00 Europe/Berlin (UTC+02:00)",
-        "  ada: Saturday 2026-11-28 18:00 Europe/Berlin (UTC+01:00) (150 days on the calendar, 3601 hours)",
-    ]
-
-
 @pytest.mark.parametrize(("name", "says"), [("CET", "not one time zone for sure"), ("UTC+1", "name a place, such as")])
-def test_a_time_zone_of_two_meanings_is_refused(course: Course, name: str, says: str) -> None:
+def test_a_time_zone_of_two_meanings_is_refused(course, name, says):
     """nbgrader's formgrader would take UTC+1 for an hour west."""
     with open(course.root / "nbgrader_config.py", "a", encoding="utf-8") as file:
         file.write(f"c.NbGraderAPI.timezone = {name!r}\n")
     with pytest.raises(CourseError, match=says):
         set_due(Course.at(course.root), NAME, "2026-12-01 18:00")
-
-
-def test_an_unknown_assignment_is_one_sentence(course: Course) -> None:
-    with pytest.raises(CourseError, match="knows no assignment '05_x'"):
-        deadlines(course, "05_x")
-    with pytest.raises(CourseError, match="knows no assignment '05_x'"):
-        set_due(course, "05_x", "2026-12-01")
-
-
-def test_times_in_words() -> None:
-    assert in_words(timedelta(days=1, hours=1)) == "1 day 1 hour" and as_text(None) == "no due date"
-    assert as_text(DUE) == "Tuesday 2026-12-01 18:00 UTC"

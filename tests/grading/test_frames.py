@@ -30,18 +30,21 @@ VALUES = st.recursive(
 )
 
 
-def taken_apart(data, body_bytes=frames.BODY_BYTES):
+@pytest.fixture
+def ends():
+    """The judge's end of a line, and the submission's."""
+    pair = socket.socketpair()
+    yield pair
+    for end in pair:
+        end.close()
+
+
+def taken_apart(data):
     """Read a frame as the other side would."""
-    n_header, n_body = frames.sizes(data[:16], body_bytes)
+    n_header, n_body = frames.sizes(data[:16])
     rest = data[16:]
     assert len(rest) == n_header + n_body
     return frames.unpack(rest[:n_header], rest[n_header:])
-
-
-def raw(header, body=b"", mark=frames.MARK):
-    """A frame with any header and body."""
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    return struct.pack(">4sIQ", mark, len(text), len(body)) + text + body
 
 
 @given(st.lists(ARRAYS, max_size=3))
@@ -69,11 +72,18 @@ def test_frames_bring_values_back_as_they_were(value):
     assert frames.value_of(encoded, arrays) == value
 
 
-def test_frames_keep_arrays_inside_values():
-    value = {"q": [np.ones((2, 3)), (np.int64(4), np.float32(0.5), None)]}
+def test_frames_keep_arrays_inside_values_and_refuse_what_is_nested_too_deep():
     arrays = []
+    value = {"q": [np.ones((2, 3)), (np.int64(4), np.float32(0.5), None)]}
     back = frames.value_of(json.loads(json.dumps(frames.plain(value, arrays))), arrays)
     assert back["q"][1] == (4, 0.5, None) and back["q"][0].shape == (2, 3)
+    deep, written = [], None
+    for _ in range(20):
+        deep, written = [deep], {"list": [written]}
+    with pytest.raises(FrameError, match="deep"):
+        frames.plain(deep, [])
+    with pytest.raises(FrameError, match="deep"):
+        frames.value_of(written, [])
 
 
 @pytest.mark.parametrize("value", [object(), 1j, np.ones(2, complex), {1.5: 2}, {(1, (2,)): 3}, b"x", {"a": {3}}])
@@ -81,19 +91,6 @@ def test_frames_refuse_what_is_not_plain(value):
     arrays = []
     with pytest.raises(FrameError):
         frames.pack({"v": frames.plain(value, arrays)}, arrays)
-
-
-def test_frames_refuse_what_is_nested_too_deep():
-    deep = []
-    for _ in range(20):
-        deep = [deep]
-    with pytest.raises(FrameError, match="deep"):
-        frames.plain(deep, [])
-    nested = None
-    for _ in range(20):
-        nested = {"list": [nested]}
-    with pytest.raises(FrameError, match="deep"):
-        frames.value_of(nested, [])
 
 
 @pytest.mark.parametrize(
@@ -138,16 +135,19 @@ def test_frames_refuse_headers_that_are_no_objects(header):
         frames.unpack(header, b"")
 
 
-def test_frames_refuse_what_announces_too_much():
-    with pytest.raises(FrameError, match="too large"):
-        frames.sizes(struct.pack(">4sIQ", frames.MARK, frames.HEADER_BYTES + 1, 0))
-    with pytest.raises(FrameError, match="too large"):
-        frames.sizes(struct.pack(">4sIQ", frames.MARK, 0, 101), 100)
+@pytest.mark.parametrize(
+    ("begins", "says"),
+    [
+        (struct.pack(">4sIQ", frames.MARK, frames.HEADER_BYTES + 1, 0), "too large"),
+        (struct.pack(">4sIQ", frames.MARK, 0, 101), "too large"),
+        (struct.pack(">4sIQ", b"HTTP", 1, 1), "no frame"),
+        (b"short", "16 bytes"),
+    ],
+)
+def test_frames_refuse_what_announces_too_much(begins, says):
+    with pytest.raises(FrameError, match=says):
+        frames.sizes(begins, 100)
     assert frames.sizes(struct.pack(">4sIQ", frames.MARK, 7, 100), 100) == (7, 100)
-    with pytest.raises(FrameError, match="no frame"):
-        frames.sizes(struct.pack(">4sIQ", b"HTTP", 1, 1))
-    with pytest.raises(FrameError, match="16 bytes"):
-        frames.sizes(b"short")
     with pytest.raises(FrameError, match="too large"):
         frames.pack({}, [np.zeros(frames.BODY_BYTES // 8 + 1)])
 
@@ -187,8 +187,8 @@ def test_frames_of_any_json_raise_nothing_but_frame_errors(header, body):
         pass
 
 
-def test_line_gives_frames_over_in_pieces():
-    judge_end, worker_end = socket.socketpair()
+def test_line_gives_frames_over_in_pieces(ends):
+    judge_end, worker_end = ends
     data = frames.pack({"n": 1}, [np.arange(100_000.0)])
 
     def dribble():
@@ -200,11 +200,10 @@ def test_line_gives_frames_over_in_pieces():
     header, (array,) = Channel(judge_end).receive(time.monotonic() + 10)
     thread.join()
     assert header == {"n": 1} and array[-1] == 99_999
-    judge_end.close(), worker_end.close()
 
 
-def test_line_waits_no_longer_than_it_is_told():
-    judge_end, worker_end = socket.socketpair()
+def test_line_waits_no_longer_than_it_is_told(ends):
+    judge_end, worker_end = ends
     worker_end.send(frames.pack({})[:10])
     begun = time.monotonic()
     with pytest.raises(TooLate):
@@ -214,15 +213,13 @@ def test_line_waits_no_longer_than_it_is_told():
         Channel(judge_end).receive(begun)
     with pytest.raises(TooLate):
         Channel(judge_end).send({}, [np.zeros(4_000_000)], time.monotonic() + 0.2)
-    judge_end.close(), worker_end.close()
 
 
-def test_line_says_that_the_other_side_is_gone():
-    judge_end, worker_end = socket.socketpair()
-    worker_end.send(raw({"arrays": []})[:20])
+def test_line_says_that_the_other_side_is_gone(ends):
+    judge_end, worker_end = ends
+    worker_end.send(frames.pack({})[:20])
     worker_end.close()
     with pytest.raises(ConnectionClosed):
         Channel(judge_end).receive(time.monotonic() + 5)
     with pytest.raises(ConnectionClosed):
         Channel(judge_end).send({}, [np.zeros(1_000_000)], time.monotonic() + 5)
-    judge_end.close()

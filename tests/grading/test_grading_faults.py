@@ -10,13 +10,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import nbformat
 import pytest
 from fake_grader import here
-from small_class import NAME, write_course
+from small_class import NAME, lay, write_course
 
 from softlookup_grader import Course, GradeRequest
 from softlookup_grader.run.engine import grade_assignment
@@ -40,15 +39,13 @@ grade_assignment(course, request, executor=executor).write(course.root / "report
 
 
 @pytest.fixture(scope="session")
-def big_class(tmp_path_factory: pytest.TempPathFactory, short: nbformat.NotebookNode) -> Course:
+def big_class(tmp_path_factory, short):
     """A class with its undisturbed report beside it."""
     base = tmp_path_factory.mktemp("faults")
     course = write_course(base / "course", short, ("half-done",))
     content = course.notebook("submitted", "half-done", NAME).read_bytes()
     for number in range(CLASS - 1):
-        path = course.notebook("submitted", f"student-{number}", NAME)
-        path.parent.mkdir(parents=True)
-        path.write_bytes(content if number % 7 else b"{")
+        lay(course.notebook("submitted", f"student-{number}", NAME), content if number % 7 else b"{")
     calm = Course.at(Path(shutil.copytree(course.root, base / "calm")))
     grade_assignment(calm, GradeRequest(NAME, seed=5, feedback=False), executor=here()).write(base / "report.json")
     return course
@@ -115,23 +112,25 @@ def check_report(course: Course, big_class: Course) -> None:
     assert (course.root / "report.json").read_text() == expected
     submissions = json.loads(expected)["submissions"]
     assert set(lines(course)) == set(submissions) and len(submissions) == CLASS
+    graded = {student: entry["score"] for student, entry in submissions.items() if entry["status"] == "graded"}
     with course.gradebook() as book:
-        assert {s.student.id: s.score for s in book.assignment_submissions(NAME)} == {
-            student: entry["score"] for student, entry in submissions.items() if entry["status"] == "graded"
-        }
+        assert {s.student.id: s.score for s in book.assignment_submissions(NAME)} == graded
+
+
+def courses(big_class: Course, folder: Path, kills: int) -> Iterator[tuple[Course, int]]:
+    """Copies of the class, and how many kills each of them has to bear."""
+    for left in range(kills, 0, -5):
+        course = Course.at(Path(shutil.copytree(big_class.root, folder / f"course-{left}")))
+        yield course, min(left, 5)
+        check_report(course, big_class)
+        shutil.rmtree(course.root)
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(100, marks=pytest.mark.slow)])
-def test_a_grader_killed_at_any_moment_goes_on(big_class: Course, tmp_path: Path, kills: int) -> None:
+def test_a_grader_killed_at_any_moment_goes_on(big_class, tmp_path, kills):
     rng = random.Random(kills)
-    left = kills
-    while left:
-        folder = Path(shutil.copytree(big_class.root, tmp_path / f"course-{left}"))
-        now = min(left, 5)
-        kill_and_go_on(Course.at(folder), now, rng)
-        check_report(Course.at(folder), big_class)
-        shutil.rmtree(folder)
-        left -= now
+    for course, now in courses(big_class, tmp_path, kills):
+        kill_and_go_on(course, now, rng)
 
 
 def children_of(parent: int) -> list[int]:
@@ -154,14 +153,12 @@ def workers_of(grader: subprocess.Popen[bytes]) -> list[int]:
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(100, marks=pytest.mark.slow)])
-def test_a_killed_worker_costs_nobody_anything(big_class: Course, tmp_path: Path, kills: int) -> None:
+def test_a_killed_worker_costs_nobody_anything(big_class, tmp_path, kills):
     rng = random.Random(kills)
-    left = kills
-    while left:
-        course = Course.at(Path(shutil.copytree(big_class.root, tmp_path / f"course-{left}")))
+    for course, now in courses(big_class, tmp_path, kills):
         grader = begun(course)
         hit: set[str | None] = set()
-        for _ in range(min(left, 5)):
+        for _ in range(now):
             wait_for(functools.partial(called, course, len(calls(course)) + rng.choice([3, 4, 5])), grader)
             time.sleep(rng.uniform(0, 0.02))
             # No submission is hit twice: that one would rightly be refused.
@@ -171,13 +168,10 @@ def test_a_killed_worker_costs_nobody_anything(big_class: Course, tmp_path: Path
                 os.kill(worker, signal.SIGKILL)
         _, output = grader.communicate(timeout=120)
         assert grader.returncode == 0, output.decode()
-        check_report(course, big_class)
-        shutil.rmtree(course.root)
-        left -= min(left, 5)
 
 
 @pytest.mark.slow
-def test_ctrl_c_stops_cleanly_and_a_second_run_goes_on(big_class: Course, tmp_path: Path) -> None:
+def test_ctrl_c_stops_cleanly_and_a_second_run_goes_on(big_class, tmp_path):
     course = Course.at(Path(shutil.copytree(big_class.root, tmp_path / "course")))
     grader = begun(course, sleep_s=1.0)  # so that it is not over before it is stopped, even on a busy machine
     wait_for(functools.partial(called, course, 6), grader)

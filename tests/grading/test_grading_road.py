@@ -1,94 +1,53 @@
-"""The whole road on real notebooks: a class is graded in the sandbox, or by nbgrader, and gets what is due."""
+"""A class of real notebooks is graded in the sandbox, or by nbgrader: it gets what is due, however it is graded."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from nbgrader.apps.api import NbGraderAPI
 from sandbox_tools import NEEDS_SANDBOX
-from small_class import NAME
+from small_class import NAME, ROOT, lay, write_course
 
-from benchmarks.nbgrader_autograde import STOCK, StockAutograder, read_record
-from softlookup_grader import Course
+from benchmarks.nbgrader_autograde import STOCK, read_record
+from softlookup_grader import Course, GradeRequest, grade_assignment
 from softlookup_grader.feedback.pages import finish_page
-
-BY_HAND = "04.uniform"
-
-
-def keep_only(course: Course, *students: str) -> None:
-    """Take all other students' folders and rows away."""
-    for name in course.students():
-        if name not in students:
-            shutil.rmtree(course.root / "submitted" / name, ignore_errors=True)
-            with course.gradebook() as book:
-                book.remove_student(name)
 
 
 @pytest.fixture(
     params=[pytest.param("graded", marks=NEEDS_SANDBOX), pytest.param("graded_by_stock", marks=pytest.mark.slow)]
 )
-def road(request: pytest.FixtureRequest) -> Course:
+def road(request):
     """The small course, graded; with one worker in the sandbox, and by stock nbgrader."""
     return request.getfixturevalue(request.param)
 
 
 @pytest.fixture
-def report(road: Course) -> dict:
+def report(road):
     """The report of the small course, as it was written."""
     return json.loads((road.root / "report.json").read_text())
 
 
-@pytest.fixture
-def own_copy(graded_by_stock: Course, tmp_path: Path) -> Course:
-    """A copy of the course that nbgrader graded, which a test may change."""
-    return Course.at(Path(shutil.copytree(graded_by_stock.root, tmp_path / "course")))
-
-
-def test_report_has_the_promised_shape(report: dict) -> None:
-    assert report["assignment"] == NAME and report["seed"] == 11
-    for submission in report["submissions"].values():
-        assert submission["status"] in ("graded", "refused", "missing")
-        assert submission["max"] == sum(t["max"] for t in submission["tasks"].values()) + 3
-        for mark in submission["tasks"].values():
-            assert set(mark) == {"points", "max", "verdict", "diagnosis"}
-
-
-def test_right_answers_in_other_words_earn_all_points(report: dict) -> None:
-    right = report["submissions"]["right-other-words"]
+def test_right_answers_earn_all_points_and_blank_ones_none(report):
+    right, half = report["submissions"]["right-other-words"], report["submissions"]["half-done"]
     assert {mark["verdict"] for mark in right["tasks"].values()} == {"pass"}
     assert right["score"] == right["max"] - 3, "all but the written answer, which waits"
-
-
-def test_half_done_earns_the_first_half(report: dict) -> None:
-    assert report["submissions"]["half-done"]["status"] == "graded", report["submissions"]["half-done"]
-    marks = list(report["submissions"]["half-done"]["tasks"].values())
+    assert report["submissions"]["prints-a-lot"]["score"] == right["score"]
+    marks = list(half["tasks"].values())
     middle = len(marks) // 2
     assert {m["verdict"] for m in marks[:middle]} == {"pass"} and {m["verdict"] for m in marks[middle:]} == {"blank"}
-    assert report["submissions"]["half-done"]["score"] == sum(m["max"] for m in marks[:middle])
+    assert half["status"] == "graded" and half["score"] == sum(m["max"] for m in marks[:middle])
+    assert set(marks[0]) == {"points", "max", "verdict", "diagnosis"} and report["seed"] == 11
 
 
-def test_planted_mistakes_are_named(road: Course, report: dict) -> None:
+def test_planted_mistakes_are_named(road, report):
     planted = json.loads((road.root / "planted.json").read_text())["mistake-2"]
     tasks = report["submissions"]["mistake-2"]["tasks"]
     assert set(planted) == set(tasks)
     for name, slug in planted.items():
         assert slug in tasks[name]["diagnosis"], f"{name}: planted {slug}"
         assert tasks[name]["points"] < tasks[name]["max"]
-
-
-@pytest.mark.parametrize("student", ["deep-traceback", "deleted-function"])
-def test_one_broken_answer_costs_that_task_alone(report: dict, student: str) -> None:
-    broken = {name: m for name, m in report["submissions"][student]["tasks"].items() if m["verdict"] != "pass"}
-    assert [m["points"] for m in broken.values()] == [0.0]
-    assert {m["verdict"] for m in broken.values()} <= {"error", "blank"}, "the sandbox puts a deleted cell back"
-
-
-def test_printing_a_lot_costs_nothing(report: dict) -> None:
-    assert report["submissions"]["prints-a-lot"]["score"] == report["submissions"]["right-other-words"]["score"]
 
 
 @pytest.mark.parametrize(
@@ -99,21 +58,13 @@ def test_printing_a_lot_costs_nothing(report: dict) -> None:
         ("missing-notebook", "missing", "there is no file"),
     ],
 )
-def test_what_cannot_be_graded_says_why(report: dict, student: str, status: str, says: str) -> None:
+def test_what_cannot_be_graded_says_why(report, student, status, says):
     entry = report["submissions"][student]
     assert entry["status"] == status and says in entry["reason"] and entry["score"] == 0
     assert len(entry["reason"]) < 200 and "\n" not in entry["reason"]
 
 
-def test_gradebook_holds_what_the_report_says(road: Course, report: dict) -> None:
-    with road.gradebook() as book:
-        scores = {submission.student.id: submission.score for submission in book.assignment_submissions(NAME)}
-    for student in ("right-other-words", "half-done", "mistake-2"):
-        assert scores[student] == report["submissions"][student]["score"]
-    assert not scores.get("not-json"), "what is refused earns nothing, and needs no row"
-
-
-def test_feedback_shows_the_panel(road: Course, report: dict) -> None:
+def test_feedback_shows_the_panel(road, report):
     page = road.notebook("feedback", "mistake-2", NAME).with_suffix(".html").read_text()
     marks = report["submissions"]["mistake-2"]["tasks"]
     assert page.count("sl-check sl-wrong") >= sum(mark["verdict"] == "wrong" for mark in marks.values()) > 0
@@ -123,53 +74,19 @@ def test_feedback_shows_the_panel(road: Course, report: dict) -> None:
 
 
 @pytest.mark.slow
-def test_nbgraders_words_go_into_logs(own_copy: Course, capfd: pytest.CaptureFixture[str]) -> None:
-    StockAutograder().grade(own_copy, NAME, "half-done")
-    out, err = capfd.readouterr()
-    assert out == "" and err == ""
-    assert "Autograding" in own_copy.log(NAME, "half-done").read_text()
-
-
-@pytest.mark.slow
-def test_grade_by_hand_survives_regrading(own_copy: Course) -> None:
-    keep_only(own_copy, "right-other-words")
-    before = read_record(own_copy, NAME, "right-other-words")
-    assert before.waiting == 1 and before.by_hand[BY_HAND].points is None
-    with own_copy.gradebook() as book:
-        grade = book.find_grade("04-uniform", NAME, NAME, "right-other-words")
-        grade.manual_score, grade.needs_manual_grade = 2.5, False
-        book.db.commit()
-    after = StockAutograder(feedback=False).grade(own_copy, NAME, "right-other-words")
-    assert after.by_hand[BY_HAND].points == 2.5 and after.waiting == 0
-    assert after.score == before.score + 2.5
-
-
-@pytest.mark.slow
-def test_a_refused_hand_in_takes_the_place_of_one_that_nbgrader_graded(own_copy: Course) -> None:
-    own_copy.notebook("submitted", "half-done", NAME).write_text("{")
-    record = StockAutograder().grade(own_copy, NAME, "half-done")
-    assert record.status == "refused" and record.score == 0
-    assert not own_copy.notebook("autograded", "half-done", NAME).exists()
-    with own_copy.gradebook() as book:
-        assert book.find_submission(NAME, "half-done").score == 0
-
-
-@pytest.mark.slow
-def test_stock_nbgrader_gives_the_same_points(own_copy: Course) -> None:
-    """The plain command, in the course's folder, with nothing of ours around it."""
-    before = read_record(own_copy, NAME, "mistake-2")
-    with own_copy.gradebook() as book:
-        for student in own_copy.students():
+def test_the_plain_command_of_nbgrader_gives_the_same_points(graded_by_stock, nbgrader, tmp_path):
+    """In the course's folder, with nothing of this library around it."""
+    changed = Course.at(Path(shutil.copytree(graded_by_stock.root, tmp_path / "course")))
+    before = read_record(changed, NAME, "mistake-2")
+    with changed.gradebook() as book:
+        for student in changed.students():
             book.remove_student(student)
-    env = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
-    command = [sys.executable, "-m", "nbgrader", "autograde", NAME, "--student", "mistake-2", "--force", STOCK]
-    run = subprocess.run(command, cwd=own_copy.root, env=env, capture_output=True, text=True, timeout=120)
-    assert run.returncode == 0, run.stderr[-2000:]
-    after = read_record(own_copy, NAME, "mistake-2")
+    nbgrader(changed, "autograde", NAME, "--student", "mistake-2", "--force", STOCK)
+    after = read_record(changed, NAME, "mistake-2")
     assert (after.score, after.tasks, after.by_hand) == (before.score, before.tasks, before.by_hand)
 
 
-def test_feedback_pages_lead_into_the_book(road: Course) -> None:
+def test_feedback_pages_lead_into_the_book(road):
     """A course inside a checkout: from its feedback page, the link to a section finds the built book."""
     page = road.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
     course = Course.at(road.root)
@@ -182,3 +99,90 @@ def test_feedback_pages_lead_into_the_book(road: Course) -> None:
     for link in links:
         target = (page.parent / link.split("#")[0]).resolve()
         assert target == checkout / "_build" / "html" / "book" / "04_one_head.html"
+
+
+@pytest.fixture
+def course(graded, tmp_path):
+    """A copy of the small course, which one worker graded in the sandbox."""
+    return Course.at(Path(shutil.copytree(graded.root, tmp_path / "course")))
+
+
+@pytest.fixture
+def first(graded):
+    """What one worker says."""
+    return json.loads((graded.root / "report.json").read_text())
+
+
+@NEEDS_SANDBOX
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [2, 4])
+def test_grades_are_the_same_at_any_number_of_workers(course, first, workers):
+    request = GradeRequest(NAME, seed=11, workers=workers, again=True, feedback=False)
+    assert grade_assignment(course, request).as_json() == first
+
+
+@NEEDS_SANDBOX
+def test_grades_are_the_same_with_another_seed(course, first):
+    again = grade_assignment(course, GradeRequest(NAME, seed=12, workers=4, feedback=False)).as_json()
+    assert again["seed"] == 12
+    for student, entry in again["submissions"].items():
+        assert entry["score"] == first["submissions"][student]["score"]
+        assert entry["tasks"] == first["submissions"][student]["tasks"]
+
+
+@pytest.mark.slow
+@NEEDS_SANDBOX
+def test_stock_nbgrader_gives_the_same_scores(first, graded_by_stock):
+    stock = json.loads((graded_by_stock.root / "report.json").read_text())["submissions"]
+    assert stock.keys() == first["submissions"].keys()
+    for student, entry in first["submissions"].items():
+        for part in ("score", "max", "status"):
+            assert entry[part] == stock[student][part], student
+        for task, mark in stock[student]["tasks"].items():
+            assert entry["tasks"][task]["points"] == mark["points"], (student, task)
+
+
+@NEEDS_SANDBOX
+def test_a_grade_is_explained_as_it_was_given(first, run):
+    done = run("explain", "mistake-2", NAME, "--task", "04.scale")
+    assert done.exit_code == 0, done.output
+    mark = first["submissions"]["mistake-2"]["tasks"]["04.scale"]
+    assert "seed 11" in done.output and mark["diagnosis"][0] in done.output and "wanted" in done.output
+
+
+@pytest.fixture(scope="module")
+def ungraded(tmp_path_factory, short):
+    made = write_course(tmp_path_factory.mktemp("buttons") / "course", short, ("half-done", "mistake-2"))
+    for student in ("half-done", "mistake-2"):
+        lay(made.notebook("feedback", student, NAME).with_suffix(".html"), f"{student}'s page")
+    slips = made.folder("feedback", "half-done", NAME)
+    (slips / "timestamp.txt").write_text("2026-12-01 17:00:00 UTC")
+    (slips / "submission_secret.txt").write_text("abc")
+    return made
+
+
+def test_formgraders_autograde_refuses_before_it_touches_anything(ungraded):
+    written = lay(ungraded.notebook("autograded", "half-done", NAME), "graded in the sandbox")
+    result = NbGraderAPI(ungraded.directory, config=ungraded.config).autograde(NAME, "half-done")
+    assert not result["success"]
+    assert f"softlookup grade {NAME} --student half-done" in result["error"]
+    assert written.read_text() == "graded in the sandbox"
+
+
+def test_feedback_reaches_those_of_the_exchange_and_names_the_others(ungraded, nbgrader, tmp_path):
+    exchange = tmp_path / "exchange"
+    exchange.mkdir()
+    exchange.chmod(0o777)
+    output = nbgrader(ungraded, "release_feedback", NAME, f"--Exchange.root={exchange}")
+    assert "mistake-2 got no feedback through the exchange" in output
+    assert [path.read_text() for path in exchange.rglob("*.html")] == ["half-done's page"]
+
+
+@pytest.mark.slow
+def test_a_course_can_go_back_to_stock_nbgrader(ungraded, nbgrader, tmp_path):
+    lines = (ROOT / "nbgrader_config.py").read_text().splitlines()
+    stock_lines = [line for line in lines if "Autograde.exporter_class" not in line]
+    assert len(stock_lines) == len(lines) - 1
+    copy = Course.at(Path(shutil.copytree(ungraded.root, tmp_path / "course")))
+    (copy.root / "nbgrader_config.py").write_text("\n".join(stock_lines))
+    nbgrader(copy, "autograde", NAME, "--student", "half-done", "--force")

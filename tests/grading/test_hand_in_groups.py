@@ -1,28 +1,29 @@
 """Groups: whose notebook counts for whom, one verdict for all of them, and nothing guessed."""
 
 import json
-import os
 import shutil
-import signal
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
 import pytest
-from click.testing import CliRunner
-from fake_grader import here
+from fake_grader import SecondExaminer, Seen, here
 from paper_class import in_class
-from small_class import NAME, ROOT
+from small_class import NAME, ROOT, lay
 
-from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError, Report, new_course
 from softlookup_grader.course.arrived import UNREADABLE, Arrival, Arrivals
 from softlookup_grader.course.by_hand import share_out
 from softlookup_grader.course.collected import Standing, keep, summary
+from softlookup_grader.course.deadlines import extend, set_due
 from softlookup_grader.course.groups import FILE, names_in, set_table, sharing, tables
 from softlookup_grader.course.personal import bind, own_release, personal_folder
+from softlookup_grader.course.terms import Extension
+from softlookup_grader.data.tables import Table
 from softlookup_grader.data.work import Graded, RunSettings, digest_of, parted
 from softlookup_grader.forgetting import forget, kept_of
+from softlookup_grader.platforms.group_table import read_groups
 from softlookup_grader.reports.class_report import class_report, read_report
 from softlookup_grader.reports.class_table import report_text
 from softlookup_grader.reports.explained_text import explanation_text
@@ -31,12 +32,11 @@ from softlookup_grader.reports.table import as_text
 from softlookup_grader.run.engine import grade_assignment
 from softlookup_grader.run.request import GradeRequest, Watcher
 
-MORE: dict[str, dict] = {"markdown": {}, "code": {"outputs": [], "execution_count": None}}
 CLASS = ("ada", "ben", "carl", "dora")
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory: pytest.TempPathFactory, short: nbformat.NotebookNode) -> Course:
+def released(tmp_path_factory, short):
     course = new_course(tmp_path_factory.mktemp("groups") / "course", ROOT / "nbgrader_config.py")
     course.release({NAME: short})
     for student in CLASS:
@@ -45,7 +45,7 @@ def released(tmp_path_factory: pytest.TempPathFactory, short: nbformat.NotebookN
 
 
 @pytest.fixture
-def course(released: Course, tmp_path: Path) -> Course:
+def course(released, tmp_path):
     """A course with a class of four, of whom nobody has handed in."""
     return Course.at(Path(shutil.copytree(released.root, tmp_path / "course")))
 
@@ -54,26 +54,21 @@ def hand_in(course: Course, student: str, line: str = "", answer: str = "", cell
     """Hand in the release, with a line in front and an answer."""
     notebook = nbformat.read(course.notebook("release", ".", NAME), as_version=4)
     if line:
-        notebook.cells.insert(
-            0, nbformat.from_dict({**MORE[cell], "cell_type": cell, "metadata": {}, "source": line, "id": "line"})
-        )
+        make = nbformat.v4.new_code_cell if cell == "code" else nbformat.v4.new_markdown_cell
+        notebook.cells.insert(0, make(line, id="line"))
     solution = next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == "04-mix")
     solution.source += answer
-    path = course.notebook("submitted", student, NAME)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(nbformat.writes(notebook), encoding="utf-8")
-    return path
+    return lay(course.notebook("submitted", student, NAME), notebook)
 
 
 def stamp(course: Course, student: str, when: str) -> None:
     (course.folder("submitted", student, NAME) / "timestamp.txt").write_text(when)
 
 
-def grade(course: Course, watch: Watcher | None = None, *, examiner: dict | None = None, **options: object) -> Report:
+def grade(course: Course, watch: Watcher | None = None, **options: object) -> Report:
     request = GradeRequest(NAME, **{"feedback": False, "seed": 5, **options})
-    return grade_assignment(
-        course, request, executor=here(calls=course.root / "calls", **(examiner or {})), watch=watch
-    )
+    executor = here(calls=course.root / "calls")
+    return grade_assignment(course, request, executor=executor, watch=watch)
 
 
 def calls(course: Course) -> list[str]:
@@ -100,11 +95,17 @@ def points(report: Report) -> dict[str, float | None]:
         ("Subgroup: ada", "markdown", []),
     ],
 )
-def test_names_in_reads_a_line_and_no_code(course: Course, line: str, cell: str, names: list[str]) -> None:
+def test_names_in_reads_a_line_and_no_code(course, line, cell, names):
     assert names_in(hand_in(course, "ada", line, cell=cell).read_bytes()) == names
 
 
-def test_a_line_counts_for_whom_it_names_and_who_has_no_notebook(course: Course) -> None:
+def test_names_in_reads_the_first_cells_alone():
+    cells = [{"cell_type": "markdown", "source": ["Group: ", f"student{at}\n"], "metadata": {}} for at in range(7)]
+    raw = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode()
+    assert names_in(raw) == [f"student{at}" for at in range(5)]
+
+
+def test_a_line_counts_for_whom_it_names_and_who_has_neither_a_notebook_nor_a_table(course):
     hand_in(course, "ada", "Group: Ben, ada, `carl`, nobody")
     shared = sharing(course, NAME)
     assert shared.groups == (("ada", "ben", "carl"),)
@@ -113,10 +114,19 @@ def test_a_line_counts_for_whom_it_names_and_who_has_no_notebook(course: Course)
     shared = sharing(course, NAME)
     assert shared.groups == (("ada", "carl"),), "a line changes nothing for who has an own notebook"
     assert any("ben, who handed in another notebook" in sentence for sentence in shared.remarks["ada"])
+    set_table(course, NAME, [("ben", "carl")])
+    hand_in(course, "ada", "Group: ada, ben, dora")
+    shared = sharing(course, NAME)
+    assert shared.groups == (("ada", "dora"), ("ben", "carl")), "the table counts before a line"
+    assert "ben, who is in another group by the table" in shared.remarks["ada"][0]
+    hand_in(course, "ada", "Group: dora, " + ", ".join(map(str, range(20))))
+    shared = sharing(course, NAME)
+    assert shared.groups == (("ben", "carl"),)
+    assert shared.remarks["ada"] == ("A line of the notebook names 21 students, too many for a group.",)
 
 
 @pytest.mark.parametrize("broken", ["file", "record"])
-def test_a_damaged_file_of_ones_own_outweighs_a_line_and_no_table(course: Course, broken: str) -> None:
+def test_a_damaged_file_of_ones_own_outweighs_a_line_and_no_table(course, broken):
     hand_in(course, "ada", "Group: ada, ben")
     if broken == "file":
         path = hand_in(course, "ben")
@@ -124,11 +134,8 @@ def test_a_damaged_file_of_ones_own_outweighs_a_line_and_no_table(course: Course
     else:
         keep(course, NAME, Arrivals({"ben": Arrival(UNREADABLE, "all.zip", "it is a page of the web")}))
     records = {record.student: record for record in grade(course).records}
-    assert (sharing(course, NAME).groups, records["ben"].grade, summary(course, NAME).count(UNREADABLE)) == (
-        (),
-        None,
-        1,
-    )
+    assert sharing(course, NAME).groups == () and records["ben"].grade is None
+    assert summary(course, NAME).count(UNREADABLE) == 1
     assert broken == "file" or records["ben"].status == "refused" and "page of the web" in records["ben"].reason
     assert "names ben, whose own file cannot be graded: the line does not count." in records["ada"].remarks[-1]
     set_table(course, NAME, [("ada", "ben")])
@@ -139,7 +146,7 @@ def test_a_damaged_file_of_ones_own_outweighs_a_line_and_no_table(course: Course
     assert summary(course, NAME).by_student["ben"] == Standing("collected", "with ada")
 
 
-def test_what_a_person_gives_one_member_counts_for_the_others(course: Course) -> None:
+def test_what_a_person_gives_one_member_counts_for_the_others(course):
     hand_in(course, "ada", "Group: ada, ben, carl")
     grade(course)
 
@@ -158,24 +165,14 @@ def test_what_a_person_gives_one_member_counts_for_the_others(course: Course) ->
     assert [by_hand(who) for who in ("ada", "ben", "carl")] == [(3.0, "Why?", False)] * 3
     assert len({points(report)[who] for who in ("ada", "ben", "carl")}) == 1
     by_hand("carl", (2.0, "Why?"))
-    sentences: list[str] = []
-    watch = Watcher()
-    watch.say = sentences.append
-    grade(course, watch)
+    seen = Seen()
+    grade(course, seen)
     assert [by_hand(who)[0] for who in ("ada", "ben", "carl")] == [3.0, 3.0, 2.0]
-    assert any("group ada, ben, carl has different points by hand for 04." in sentence for sentence in sentences)
+    assert any("group ada, ben, carl has different points by hand for 04." in sentence for sentence in seen.sentences)
     assert [share.student for share in share_out(course, NAME, ["ana"])] == ["ada"]
 
 
-def test_the_same_file_in_two_folders_is_one_hand_in(course: Course) -> None:
-    for student in ("ada", "ben"):
-        hand_in(course, student, "Group: ada, ben, carl")
-    assert sharing(course, NAME).groups == (("ada", "ben", "carl"),) and not sharing(course, NAME).remarks
-    set_table(course, NAME, [("ben", "ada")])
-    assert sorted(map(sorted, sharing(course, NAME).groups)) == [["ada", "ben", "carl"]]
-
-
-def test_two_notebooks_that_name_the_same_student_leave_it_undecided(course: Course) -> None:
+def test_two_notebooks_that_name_the_same_student_leave_it_undecided(course):
     hand_in(course, "ada", "Group: ada, dora")
     hand_in(course, "ben", "Group: ben, dora")
     shared = sharing(course, NAME)
@@ -186,7 +183,7 @@ def test_two_notebooks_that_name_the_same_student_leave_it_undecided(course: Cou
     assert points(grade(course))["dora"] == points(grade(course))["ben"]
 
 
-def test_two_notebooks_of_one_group_are_graded_each_as_their_own(course: Course) -> None:
+def test_two_notebooks_of_one_group_are_graded_each_as_their_own(course):
     set_table(course, NAME, [("ada", "ben", "carl")])
     hand_in(course, "ada", answer="\n# one")
     hand_in(course, "ben", answer="\n# two")
@@ -198,24 +195,7 @@ def test_two_notebooks_of_one_group_are_graded_each_as_their_own(course: Course)
     assert records["carl"].grade is None
 
 
-def test_the_table_counts_before_a_line(course: Course) -> None:
-    set_table(course, NAME, [("ben", "carl")])
-    hand_in(course, "ada", "Group: ada, ben, dora")
-    hand_in(course, "carl")
-    shared = sharing(course, NAME)
-    assert shared.groups == (("ada", "dora"), ("carl", "ben"))
-    assert "ben, who is in another group by the table" in shared.remarks["ada"][0]
-
-
-def test_a_line_with_too_many_names_is_no_groups(course: Course) -> None:
-    hand_in(course, "ada", "Group: ben, " + ", ".join(map(str, range(20))))
-    shared = sharing(course, NAME)
-    assert not shared.groups and shared.remarks["ada"] == (
-        "A line of the notebook names 21 students, too many for a group.",
-    )
-
-
-def test_one_notebook_is_run_once_and_each_member_has_its_row(course: Course) -> None:
+def test_one_notebook_is_run_once_and_each_member_has_its_row(course):
     hand_in(course, "ada", "Group: ada, ben, carl")
     report = grade(course)
     assert calls(course) == ["ada"]
@@ -231,7 +211,7 @@ def test_one_notebook_is_run_once_and_each_member_has_its_row(course: Course) ->
     assert calls(course) == [], "nothing has changed"
 
 
-def test_a_member_who_is_added_or_removed_is_graded_with_the_others(course: Course) -> None:
+def test_a_member_who_is_added_or_removed_is_graded_with_the_others(course):
     hand_in(course, "ada")
     first = points(grade(course))
     assert first["ben"] is None
@@ -246,7 +226,7 @@ def test_a_member_who_is_added_or_removed_is_graded_with_the_others(course: Cour
         assert [g.auto_score for g in book.find_submission(NAME, "ben").notebooks[0].grades] == [None] * 6
 
 
-def test_student_names_a_member_and_all_of_the_group_are_graded(course: Course) -> None:
+def test_student_names_a_member_and_all_of_the_group_are_graded(course):
     hand_in(course, "ada", "Group: ben")
     hand_in(course, "dora")
     report = grade(course, students=("ben",))
@@ -254,75 +234,44 @@ def test_student_names_a_member_and_all_of_the_group_are_graded(course: Course) 
     assert points(report)["ada"] == points(report)["ben"]
 
 
-def test_another_holder_of_the_same_file_is_noticed(course: Course) -> None:
+def test_the_same_file_in_two_folders_is_one_hand_in_and_another_holder_is_noticed(course):
     for student in ("ada", "ben"):
-        hand_in(course, student, "Group: ada, ben")
+        hand_in(course, student, "Group: ada, ben, carl")
+    assert sharing(course, NAME).groups == (("ada", "ben", "carl"),) and not sharing(course, NAME).remarks
     grade(course)
     shutil.rmtree(course.root / "submitted" / "ada")
     calls(course)
     report = grade(course)
-    assert calls(course) == ["ben"] and {r.group for r in report.records if r.group} == {("ben", "ada")}
+    assert calls(course) == ["ben"] and {r.group for r in report.records if r.group} == {("ben", "ada", "carl")}
     assert last_graded(course, NAME, "ada")[0].given_by == "ben"
+    hand_in(course, "ada", "Group: ada, ben, carl")
+    set_table(course, NAME, [("ben", "ada")])
+    assert sorted(map(sorted, sharing(course, NAME).groups)) == [["ada", "ben", "carl"]]
 
 
 @pytest.mark.parametrize("lines", [2, 3, 4])
-def test_a_kill_between_the_members_is_taken_up_again(course: Course, lines: int) -> None:
+def test_a_kill_between_the_members_is_taken_up_again(course, released, lines):
     """The ledger ends after so many lines, as a kill would leave it."""
     hand_in(course, "ada", "Group: ada, ben, carl")
     whole = points(grade(course))
     ledger = course.root / ".grading" / NAME / "ledger.jsonl"
     text = ledger.read_text().splitlines(keepends=True)
     ledger.write_text("".join(text[:lines]))
-    (course.root / "gradebook.db").unlink()
-    shutil.copy(course.root.parent / "empty.db", course.root / "gradebook.db")
+    shutil.copy(released.root / "gradebook.db", course.root / "gradebook.db")
     assert points(grade(course)) == whole
 
 
-@pytest.fixture(autouse=True)
-def empty_gradebook(course: Course) -> None:
-    shutil.copy(course.root / "gradebook.db", course.root.parent / "empty.db")
-
-
-def test_a_killed_grader_leaves_a_group_that_the_next_one_grades(course: Course) -> None:
-    hand_in(course, "ada", "Group: ada, ben, carl")
-    pid = os.fork()
-    if pid == 0:
-        from softlookup_grader.run import keeping
-
-        real = keeping.Keeper._keep_one
-        members: list[str] = []
-
-        def keep_one(self: object, graded: object) -> None:
-            if members:
-                os.kill(os.getpid(), signal.SIGKILL)
-            members.append("one")
-            real(self, graded)
-
-        keeping.Keeper._keep_one = keep_one
-        grade(course)
-        os._exit(0)
-    assert os.WIFSIGNALED(os.waitpid(pid, 0)[1])
-    got = points(grade(course))
-    assert got["ada"] == got["ben"] == got["carl"] and got["ada"] is not None
-
-
-def test_each_member_is_late_by_the_own_extension(course: Course) -> None:
+def test_each_member_is_late_by_the_own_extension(course):
     with open(course.root / "nbgrader_config.py", "a", encoding="utf-8") as file:
-        file.write('c.AssignLatePenalties.plugin_class = "half.Half"\n')
-    (course.root / "half.py").write_text(
-        "from nbgrader.plugins import BasePlugin\n\n\nclass Half(BasePlugin):\n"
-        "    def late_submission_penalty(self, student_id, score, total_seconds_late):\n        return score / 2\n"
-    )
+        file.write('c.AssignLatePenalties.plugin_class = "softlookup_grader.course.late_rules.PerDay"\n')
     course = Course.at(course.root)
     hand_in(course, "ada", "Group: ada, ben")
     stamp(course, "ada", "2026-03-03 12:00:00 UTC")
-    done = CliRunner().invoke(main, ["extension", NAME, "--due", "2026-03-01 12:00", "--course", str(course.root)])
-    assert done.exit_code == 0, done.output
-    done = CliRunner().invoke(main, ["extension", "ben", NAME, "--days", "3", "--course", str(course.root)])
-    assert done.exit_code == 0, done.output
+    set_due(course, NAME, datetime(2026, 3, 1, 12))
+    extend(course, NAME, "ben", Extension(days=3))
     records = {record.student: record for record in grade(course).records}
     assert records["ada"].score == records["ben"].score > 0
-    assert (records["ada"].penalty, records["ben"].penalty) == (records["ada"].score / 2, 0.0)
+    assert records["ada"].penalty == pytest.approx(records["ada"].score / 5) and records["ben"].penalty == 0.0
     hand_in(course, "ben", "Group: ada, ben")
     stamp(course, "ben", "2026-02-27 12:00:00 UTC")
     assert not any(record.penalty for record in grade(course).records), "the first of the same file counts"
@@ -345,32 +294,28 @@ class Caught:
 
 
 @pytest.fixture
-def personal(course: Course) -> Course:
+def personal(course):
     """The course with a notebook for each student, and the same file of ben's in two folders."""
     released = course.notebook("release", ".", NAME)
     for student in CLASS:
         notebook = nbformat.read(released, as_version=4)
         bind(notebook, NAME, student, "a word")
-        personal_folder(course, NAME).mkdir(exist_ok=True)
-        nbformat.write(notebook, personal_folder(course, NAME) / f"{student}.ipynb")
-    text = hand_in(course, "ben", "Group: ada, ben, carl").read_text()
-    content = json.loads(text)
+        lay(personal_folder(course, NAME) / f"{student}.ipynb", notebook)
+    content = json.loads(hand_in(course, "ben", "Group: ada, ben, carl").read_text())
     content["metadata"]["softlookup"] = json.loads(own_release(course, NAME, "ben"))["metadata"]["softlookup"]
     for student in ("ada", "ben"):
-        path = course.notebook("submitted", student, NAME)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content))
+        lay(course.notebook("submitted", student, NAME), json.dumps(content))
     return course
 
 
-def test_a_personal_notebook_of_a_group_is_judged_by_the_release_of_whom_it_was_made_for(personal: Course) -> None:
+def test_a_personal_notebook_of_a_group_is_judged_by_the_release_of_whom_it_was_made_for(personal):
     caught = Caught()
     report = grade_assignment(personal, GradeRequest(NAME, feedback=False), executor=caught)
     assert caught.releases == {"ben": own_release(personal, NAME, "ben")}
     assert {r.student: r.status for r in report.records} == dict.fromkeys(CLASS[:3], "graded") | {"dora": "missing"}
 
 
-def test_forget_leaves_the_release_that_the_groups_notebook_was_made_from(personal: Course) -> None:
+def test_forget_leaves_the_release_that_the_groups_notebook_was_made_from(personal):
     grade_assignment(personal, GradeRequest(NAME, feedback=False), executor=Caught())
     forget(personal, "ben")
     assert not any(b'"ben"' in path.read_bytes() for path in personal.root.rglob("*.ipynb"))
@@ -381,49 +326,25 @@ def test_forget_leaves_the_release_that_the_groups_notebook_was_made_from(person
     assert b'"student"' not in personal.notebook("submitted", "ada", NAME).read_bytes()
 
 
-class Asking:
-    """An examiner that remembers whom it was asked about, and gives what was graded."""
-
-    def __init__(self, graded: Graded) -> None:
-        self.graded, self.asked = graded, dict[str, bytes]()
-
-    def __call__(self, settings: RunSettings) -> "Asking":
-        return self
-
-    def __enter__(self) -> "Asking":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-    def examine(self, student: str, submission: bytes, witness: object = None) -> Graded:
-        self.asked[student] = submission
-        return self.graded
-
-
-def test_explain_works_for_every_member(course: Course) -> None:
+def test_explain_works_for_every_member(course):
     path = hand_in(course, "ada", "Group: ada, ben")
     grade(course)
+    examiner = SecondExaminer(last_graded(course, NAME, "ada")[0].marks)
     for student in ("ada", "ben"):
-        asking = Asking(last_graded(course, NAME, student)[0])
-        explanation = explain(course, NAME, student, asking)
-        assert asking.asked == {"ada": path.read_bytes()} and explanation.agrees and explanation.changed is False
+        explanation = explain(course, NAME, student, examiner)
+        assert examiner.calls[-1][1:] == ("ada", path.read_bytes())
+        assert explanation.agrees and explanation.changed is False
         assert ("ada handed it in" in explanation_text(explanation)) == (student == "ben")
     hand_in(course, "ada", "Group: ada, ben", answer="\n# changed")
-    asking = Asking(last_graded(course, NAME, "ben")[0])
-    assert explain(course, NAME, "ben", asking).changed is True, "the autograded answers were asked"
+    assert explain(course, NAME, "ben", examiner).changed is True, "the autograded answers were asked"
 
 
-def test_a_group_is_one_hand_in_for_likeness_and_its_members_are_not_alike(course: Course) -> None:
-    def lines(of: str) -> str:
-        return "".join(
-            f"\n    {of}{n} = {of}{n + 1} * {n * n + len(of)} + v[{n}] ** {n + 3}.{ord(of)}" for n in range(90)
-        )
-
+def test_a_group_is_one_hand_in_for_likeness_and_its_members_are_not_alike(course):
     for student in (*"efghij", "ada", "ben"):
-        letter = "a" if len(student) > 1 else student
+        of = "a" if len(student) > 1 else student
+        lines = [f"{of}{n} = {of}{n + 1} * {n * n + 1} + v[{n}] ** {n + 3}.{ord(of)}" for n in range(90)]
         line = "Group: ada, dora" if student == "ada" else ""
-        hand_in(course, student, line, answer=f"{lines(letter)}\n# by {student}")
+        hand_in(course, student, line, answer="\n    ".join(["", *lines]) + f"\n# by {student}")
     grade(course).write(course.root / "reports" / f"{NAME}.json")
 
     def pairs() -> set[tuple[str, str]]:
@@ -434,7 +355,7 @@ def test_a_group_is_one_hand_in_for_likeness_and_its_members_are_not_alike(cours
     assert pairs() == set()
 
 
-def test_report_shows_groups_and_what_is_wrong_with_them(course: Course) -> None:
+def test_report_shows_groups_and_what_is_wrong_with_them(course):
     hand_in(course, "ada", "Group: ada, ben, nobody")
     report = grade(course)
     report.write(course.root / "reports" / f"{NAME}.json")
@@ -448,7 +369,7 @@ def test_report_shows_groups_and_what_is_wrong_with_them(course: Course) -> None
 
 @pytest.mark.parametrize("by", ["line", "table"])
 @pytest.mark.parametrize("gone", ["ada", "ben"])
-def test_forget_takes_a_member_out_and_leaves_the_others_grades(course: Course, by: str, gone: str) -> None:
+def test_forget_takes_a_member_out_and_leaves_the_others_grades(course, by, gone):
     if by == "table":
         set_table(course, NAME, [("ada", "ben", "carl")])
     hand_in(course, "ada", "Group: ada, ben, carl" if by == "line" else "")
@@ -469,7 +390,7 @@ def test_forget_takes_a_member_out_and_leaves_the_others_grades(course: Course, 
     assert [set(group) for group in sharing(course, NAME).groups] == [left]
 
 
-def test_set_table_keeps_one_file_for_the_instructor_alone(course: Course) -> None:
+def test_set_table_keeps_one_file_for_the_instructor_alone(course):
     set_table(course, NAME, [("ada", "ben"), ("carl",)])
     assert tables(course) == {NAME: (("ada", "ben"),)}
     assert (course.root / FILE).stat().st_mode & 0o777 == 0o600
@@ -481,19 +402,49 @@ def test_set_table_keeps_one_file_for_the_instructor_alone(course: Course) -> No
         grade(course)
 
 
-def test_groups_command_keeps_lists_and_ends(course: Course, tmp_path: Path) -> None:
+def test_groups_command_lists_and_ends(course, tmp_path, run):
     table = tmp_path / "groups.csv"
     table.write_text("id,group\nada,1\nben,1\n")
-
-    def run(*words: object) -> str:
-        done = CliRunner().invoke(main, ["groups", NAME, *map(str, words), "--course", str(course.root)])
-        assert done.exit_code == 0, done.output
-        return done.output
-
-    assert run() == f"{NAME} has no groups\n"
-    output = run(table)
+    assert run("groups", NAME).output == f"{NAME} has no groups\n"
+    output = run("groups", NAME, table).output
     assert output.startswith("read 2 rows in utf-8, separated by commas: 'id' is the student; 'group' is the group")
     assert "by the table: ada, ben" in output
     hand_in(course, "ben")
-    assert "one notebook for ben, ada: ben handed it in" in run()
-    assert run("--end") == f"{NAME} has no groups\n"
+    assert "one notebook for ben, ada: ben handed it in" in run("groups", NAME).output
+    assert run("groups", NAME, "--end").output == f"{NAME} has no groups\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ada,ben\ncarl,dora\n",
+        "Group;First;Second\r\n1;ada;ben\r\n2;carl;dora\r\n",
+        "id,group\nada,red\nben,red\ncarl,blue\ndora,blue\n",
+        "Gruppe\tE-Mail\nrot\tADA@x.org\nrot\tben@x.org\nblau\tcarl@x.org\nblau\tdora@x.org\n",
+        'group,members\nred,"ada, ben"\nblue,"carl; dora"\n',
+        "id,email,group\nada,ada@x.org,1\nben,,1\ncarl,,2\ndora,dora@x.org,2\n",
+        "id,first name,tutor,group\nada,Dora,ben,1\nben,Ada,ben,1\ncarl,x,,2\ndora,y,,2\n",
+        "first name,who,with\nDora,ada,ben\nX,carl,dora\n",
+        "id,email,team\nada,ada@x.org,1\nben,ben@x.org,1\ncarl,carl@x.org,2\ndora,dora@x.org,2\n",
+    ],
+)
+def test_read_groups_takes_rows_of_groups_and_columns_of_ids(course, text):
+    for student in CLASS:
+        in_class(course, student, email=f"{student}@x.org")
+    assert read_groups(course, Table(text)) == (("ada", "ben"), ("carl", "dora"))
+
+
+def test_read_groups_names_who_is_not_in_the_class(course):
+    with pytest.raises(CourseError, match="nobody in the class has the id 'bem'; did you mean ben"):
+        read_groups(course, Table("a,b\nada,bem\n"))
+    with pytest.raises(CourseError, match="no cell of the table is the id of a student"):
+        read_groups(course, Table("x,y\n1,2\n"))
+
+
+@pytest.mark.parametrize("text", ["id,email,group\nada,ada@x.org,1\nben,,2\n", "id\nada\nben\n"])
+def test_groups_refuses_a_table_without_a_group_and_the_earlier_one_stays(course, text, tmp_path, run):
+    set_table(course, NAME, [("carl", "dora")])
+    (tmp_path / "groups.csv").write_text(text)
+    done = run("groups", NAME, tmp_path / "groups.csv")
+    assert done.exit_code and "no group of two or more students, so nothing was changed" in done.output
+    assert tables(course) == {NAME: (("carl", "dora"),)}

@@ -64,63 +64,38 @@ def run_here(notebook: nbformat.NotebookNode, folder: Path, timeout_s: float, do
     with contextlib.chdir(folder):
         for cell in notebook.cells:
             if cell.cell_type == "code":
-                cell.outputs = [
-                    nbformat.from_dict(output) for output in shell.run(cell.source, timeout_s, 1_000_000).outputs
-                ]
+                cell.outputs = nbformat.from_dict(shell.run(cell.source, timeout_s, 1_000_000).outputs)
     InteractiveShell.clear_instance()
 
 
 @pytest.fixture
-def desk_with_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk_with_kernels(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return Desk(tmp_path)
 
 
 @pytest.fixture
-def desk(desk_with_kernels: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(desk_with_kernels, monkeypatch):
     """A desk whose notebooks run in this process: a kernel takes seconds to start, and a test asks for several."""
     for module in ("validate", "hint_at_home"):
         monkeypatch.setattr(f"softlookup_course.at_home.{module}.execute", run_here)
     return desk_with_kernels
 
 
-def test_each_new_answer_gets_one_step_and_none_is_the_solution(desk: Desk) -> None:
-    headings = []
-    for number in (1, 2, 3):
+def test_each_new_answer_gets_one_step_and_none_is_the_solution(desk):
+    for number, heading in enumerate(("What can be seen of your answer", "The formula", "A worked example"), 1):
         desk.tries(str(-number))
         for again in (False, True) if number == 1 else (False,):
             step = as_json("hint", TASK)
-            assert step["again"] is again, "the same answer gets the same step"
-            headings.append(step["heading"])
+            assert step["heading"] == heading and step["again"] is again, "the same answer gets the same step"
             shown = "\n".join([*step["paragraphs"], step["then"], step["task"]["sentence"]])
             lines = [line.strip() for line in SOLUTION.splitlines()[1:]]
             assert not [line for line in lines if len(line) > 8 and line in shown]
-    assert headings == [
-        *["What can be seen of your answer"] * 2,
-        "The formula",
-        "A worked example",
-    ]
     assert desk.steps() == 3 and 'notebook alone, by `hint("02.hard-lookup")`' in shown
     assert as_json("check", desk.path)["tasks"][0]["help"] == 3, "the notebook's own checks count it"
 
 
-@pytest.mark.slow
-def test_in_words_the_verdict_comes_before_the_step(desk: Desk) -> None:
-    desk.tries("-1")
-    shown = call("hint", TASK).stdout
-    assert shown.index("Not yet: ") < shown.index("What can be seen of your answer") < shown.index("Read: book/")
-    assert "the same one" in call("hint", TASK).stdout
-
-
-@pytest.mark.slow
-def test_a_comment_makes_no_other_answer(desk: Desk) -> None:
-    desk.tries("-1")
-    assert not as_json("hint", TASK)["again"]
-    desk.tries("(-1)  # now it must be right")
-    assert as_json("hint", TASK)["again"]
-
-
-def test_the_notebook_is_not_changed_and_steps_taken_there_count(desk: Desk) -> None:
+def test_the_notebook_is_not_changed_and_steps_taken_there_count(desk):
     desk.tries("-1")
     notebook = nbformat.read(desk.path, as_version=4)
     record = {HELP_MIME: {"task": TASK, "help": 1}}
@@ -131,7 +106,7 @@ def test_the_notebook_is_not_changed_and_steps_taken_there_count(desk: Desk) -> 
     assert desk.path.read_bytes() == before
 
 
-def test_a_blank_task_and_one_that_does_not_run_cost_no_step(desk: Desk) -> None:
+def test_a_blank_task_and_one_that_does_not_run_cost_no_step(desk):
     step = as_json("hint", TASK)
     assert (step["heading"], step["steps"]) == ("Nothing is written yet", 0) and "first try" in step["paragraphs"][0]
     desk.write({CELL: "def hard_lookup(:"})
@@ -140,7 +115,7 @@ def test_a_blank_task_and_one_that_does_not_run_cost_no_step(desk: Desk) -> None
     assert desk.steps() == 0
 
 
-def test_a_right_answer_gets_no_other_one(desk: Desk) -> None:
+def test_a_right_answer_gets_no_other_one(desk):
     desk.write({CELL: SOLUTION})
     step = as_json("hint", TASK)
     assert list(step) == documented("hint")
@@ -148,7 +123,7 @@ def test_a_right_answer_gets_no_other_one(desk: Desk) -> None:
     assert "return " not in json.dumps(step) and desk.steps() == 0
 
 
-def test_a_course_that_stops_at_a_step_stops_here_too(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_course_that_stops_at_a_step_stops_here_too(desk, monkeypatch):
     monkeypatch.setenv(SETTING, "")  # which the notebook's cell sets, and which is unset afterwards
     for last, heading in (("none", "Help"), ("nudge", "What can be seen of your answer")):
         desk.tries("-1")
@@ -172,7 +147,7 @@ def test_a_course_that_stops_at_a_step_stops_here_too(desk: Desk, monkeypatch: p
         ([TASK, "."], "is not a file"),
     ],
 )
-def test_bad_input_is_refused_in_a_sentence(desk: Desk, words: list[str], says: str, monkeypatch) -> None:
+def test_bad_input_is_refused_in_a_sentence(desk, words, says, monkeypatch):
     Path("broken.ipynb").write_text('{"cells": [')
     Path("_config.yml").touch()
     Path("solutions").mkdir()
@@ -182,7 +157,7 @@ def test_bad_input_is_refused_in_a_sentence(desk: Desk, words: list[str], says: 
 
 
 @pytest.mark.slow
-def test_check_as_json_holds_what_the_page_says(desk_with_kernels: Desk) -> None:
+def test_check_as_json_holds_what_the_page_says(desk_with_kernels):
     desk = desk_with_kernels
     mistake = get_task("02.weights").mistakes[0]
     right = answers(read_solution(ROOT / "solutions" / f"{NAME}.py"))
@@ -208,11 +183,17 @@ def documented(name: str) -> list[str]:
     return [field.strip(" `") for field in line.split("|")[2].split(",")]
 
 
-def test_check_as_json_says_nothing_on_stdout_where_it_cannot_run(tmp_path: Path) -> None:
+def test_check_as_json_says_nothing_on_stdout_where_it_cannot_run(tmp_path):
     (tmp_path / "x.ipynb").write_text("no notebook")
     result = call("check", tmp_path / "x.ipynb", "--json")
     assert (result.exit_code, result.stdout) == (2, "") and "is not a notebook" in result.stderr
-
-
-def test_an_outcome_without_a_verdict_has_all_fields() -> None:
     assert list(CheckOutcome("02.x", "stopped", 0.0, 1.0, "The kernel ended.").to_json()) == documented("task")
+
+
+@pytest.mark.slow
+def test_in_words_the_verdict_comes_before_the_step_and_a_comment_makes_no_other_answer(desk):
+    desk.tries("-1")
+    shown = call("hint", TASK).stdout
+    assert shown.index("Not yet: ") < shown.index("What can be seen of your answer") < shown.index("Read: book/")
+    desk.tries("(-1)  # now it must be right")
+    assert "the same one" in call("hint", TASK).stdout

@@ -6,7 +6,6 @@ The hand-ins only ever run in the grader's own sandbox; without bubblewrap nothi
 import json
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,19 +13,22 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from small_class import NAME, ROOT
+from fake_grader import Seen
+from sandbox_tools import NEEDS_SANDBOX
+from small_class import NAME, ROOT, lay
 
-from attacks import LEAK, TRACE, HostileHandIn, hostile_ones
+from attacks import LEAK, OF_CHAPTERS, TRACE, HostileHandIn, hostile_by_kind, hostile_ones
+from attacks.handin import Bench
 from attacks.writing import write_hand_in
 from softlookup_course.samples.handins import answers, filled
 from softlookup_grader import Course, new_course
+from softlookup_grader.data.records import GRADED
 from softlookup_grader.data.work import Limits
-from softlookup_grader.run.request import Watcher
+from softlookup_grader.run.engine import grade_assignment
+from softlookup_grader.run.request import GradeRequest
+from softlookup_judge.authoring import make_release, read_solution
 
-engine = pytest.importorskip("softlookup_grader.run.engine")
-pytest.importorskip("softlookup_grader.judging.examine", reason="the sandboxed examiner is not there")
-pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap, which runs hostile code here")
-
+pytestmark = NEEDS_SANDBOX
 HONEST = ("aaa-honest", "honest-1", "zzz-honest")
 LIMITS = Limits(cell_s=10.0, answer_s=10.0, total_s=60.0, cpu_s=40, memory_mb=1024, disk_mb=32)
 SEED = 11
@@ -44,16 +46,6 @@ NO_IDS = {
 """Folders whose names cannot be ids, and part of the sentence that says why they are left out."""
 
 
-class Notes(Watcher):
-    """Keeps what is said."""
-
-    def __init__(self) -> None:
-        self.sentences: list[str] = []
-
-    def say(self, sentence: str) -> None:
-        self.sentences.append(sentence)
-
-
 @dataclass(frozen=True)
 class Batch:
     """A class that was graded, and what the machine looked like before and after."""
@@ -61,13 +53,35 @@ class Batch:
     course: Course  # its folder
     hostile: dict[str, HostileHandIn]  # the hostile hand-ins, by student
     report: dict  # the report, as JSON
-    messages: dict[str, list[str]]  # what each student was told
+    messages: dict[str, list[str]]  # what each student reads
     sentences: list[str]  # what was said while grading went on
-    before: set[str]  # what lay in the places where an attack may leave something
-    after: set[str]  # the same, afterwards
+    left: set[str]  # what lies in the places where an attack may leave something, and did not before
+    slowest_s: float  # the longest time of a submission
 
-    def points(self, student: str) -> dict[str, float]:
-        return {task: mark["points"] for task, mark in self.report["submissions"][student]["tasks"].items()}
+    def undeserved(self) -> dict[str, str]:
+        """What is not as honest code deserves, by student."""
+        wrong = {}
+        for student, entry in self.report["submissions"].items():
+            hand_in = self.hostile.get(student)
+            marks = {task: mark["points"] for task, mark in entry["tasks"].items()}
+            if hand_in is None:
+                fine = {mark["verdict"] for mark in entry["tasks"].values()} == {"pass"}
+            elif hand_in.stops:
+                fine = entry["status"] != GRADED and entry["score"] == 0
+            else:
+                fine = entry["status"] == GRADED and hand_in.deserves.items() <= marks.items()
+            if not fine:
+                wrong[student] = f"{entry['status']} {entry.get('reason', '')}: {marks}"
+        return wrong
+
+    def silent(self) -> dict[str, tuple[str, list[str]]]:
+        """Who reads no sentence of what was ignored or stopped."""
+        silent = {}
+        for student, hand_in in self.hostile.items():
+            messages = self.messages.get(student, [])
+            if hand_in.remark and not any(re.search(hand_in.remark, message) for message in messages):
+                silent[student] = hand_in.remark, [text for text in messages if text and "agrees" not in text]
+        return silent
 
 
 def around(course: Path) -> set[str]:
@@ -84,35 +98,34 @@ def around(course: Path) -> set[str]:
     return traces
 
 
-def graded(folder: Path, source: nbformat.NotebookNode, ones: Iterable[HostileHandIn]) -> Batch:
+def graded(
+    folder: Path, source: nbformat.NotebookNode, ones: Iterable[HostileHandIn], name: str = NAME, **options: object
+) -> Batch:
     """Grade hostile hand-ins among honest ones."""
     course = new_course(folder / "course", ROOT / "nbgrader_config.py")
-    course.release({NAME: source})
-    release = nbformat.read(course.notebook("release", ".", NAME), as_version=4)
+    course.release({name: source})
+    release = nbformat.read(course.notebook("release", ".", name), as_version=4)
     for student in HONEST:
-        path = course.notebook("submitted", student, NAME)
-        path.parent.mkdir(parents=True)
-        nbformat.write(filled(release, answers(source)), path)
+        lay(course.notebook("submitted", student, name), filled(release, answers(source)))
     hostile = {}
     for hand_in in ones:
-        write_hand_in(hand_in, course.root / "submitted" / hand_in.student / NAME)
+        write_hand_in(hand_in, course.root / "submitted" / hand_in.student / name)
         if hand_in.student not in NO_IDS:
             hostile[hand_in.student] = HostileHandIn(**{**vars(hand_in), "files": {}})
-    before = around(course.root)
-    order = engine.GradeRequest(NAME, seed=SEED, workers=1, feedback=True, limits=LIMITS)
-    notes = Notes()
-    report = engine.grade_assignment(course, order, watch=notes).as_json()
-    return Batch(course, hostile, report, told_in(course), notes.sentences, before, around(course.root))
+    before, seen = around(course.root), Seen()
+    report = grade_assignment(course, GradeRequest(name, seed=11, workers=1, **options), watch=seen)
+    slowest, left = max(record.seconds for record in report.records), around(course.root) - before
+    return Batch(course, hostile, report.as_json(), messages_in(course, name), seen.sentences, left, slowest)
 
 
-def told_in(course: Course) -> dict[str, list[str]]:
-    """What each student was told: in the ledger, and in the outputs of the graded notebook."""
+def messages_in(course: Course, name: str) -> dict[str, list[str]]:
+    """What each student reads: in the ledger, and in the outputs of the graded notebook."""
     texts = {}
-    for line in (course.root / ".grading" / NAME / "ledger.jsonl").read_text(encoding="utf-8").splitlines():
+    for line in (course.root / ".grading" / name / "ledger.jsonl").read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
         if "status" in entry and "student" in entry:
             messages = [mark["message"] for mark in entry["marks"]]
-            path = course.notebook("autograded", entry["student"], NAME)
+            path = course.notebook("autograded", entry["student"], name)
             shown = list(printed(path)) if path.is_file() else []
             texts[entry["student"]] = [*entry["remarks"], entry["reason"], *messages, *shown]
     return texts
@@ -126,33 +139,15 @@ def printed(path: Path) -> Iterator[str]:
             yield from lines[-1:]
 
 
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Batch:
-    release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
-    ones = (
-        hand_in for hand_in in hostile_ones(source, release) if QUICK.search(hand_in.student) and not hand_in.archive
-    )
-    return graded(tmp_path_factory.mktemp("hostile-quick"), source, ones)
+@pytest.fixture(scope="module", params=["quick", pytest.param("whole", marks=pytest.mark.slow)])
+def batch(request, tmp_path_factory, source, release):
+    every = request.param == "whole"
+    made = (hand_in for hand_in in hostile_ones(source, release) if not hand_in.archive)
+    ones = (hand_in for hand_in in made if every or QUICK.search(hand_in.student))
+    return graded(tmp_path_factory.mktemp(f"hostile-{request.param}"), source, ones, limits=LIMITS)
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Batch:
-    release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
-    ones = (hand_in for hand_in in hostile_ones(source, release) if not hand_in.archive)
-    return graded(tmp_path_factory.mktemp("hostile-whole"), source, ones)
-
-
-@pytest.fixture(params=["quick", pytest.param("whole", marks=pytest.mark.slow)])
-def batch(request: pytest.FixtureRequest) -> Iterator[Batch]:
-    yield request.getfixturevalue(request.param)
-
-
-def test_everybody_in_the_batch_has_a_result(batch: Batch) -> None:
-    assert set(batch.report["submissions"]) == {*HONEST, *batch.hostile}
-    assert len(batch.hostile) >= 26
-
-
-def test_a_folder_that_cannot_be_a_students_is_left_out_with_its_reason(batch: Batch) -> None:
+def test_a_folder_that_cannot_be_a_students_is_left_out_with_its_reason(batch):
     there = {name: why for name, why in NO_IDS.items() if (batch.course.root / "submitted" / name).exists()}
     assert not there or there == NO_IDS
     for name, why in there.items():
@@ -160,45 +155,20 @@ def test_a_folder_that_cannot_be_a_students_is_left_out_with_its_reason(batch: B
         assert len(matches) == 1 and why in matches[0], batch.sentences
 
 
-def test_hostile_ones_have_what_their_honest_code_deserves(batch: Batch) -> None:
-    wrong = {}
-    for student, hand_in in batch.hostile.items():
-        entry = batch.report["submissions"][student]
-        if hand_in.stops:
-            if entry["status"] == "graded" or entry["score"] != 0:
-                wrong[student] = f"{entry['status']} with {entry['score']} points"
-        else:
-            got = batch.points(student)
-            differing = {
-                task: (got.get(task), points) for task, points in hand_in.deserves.items() if got.get(task) != points
-            }
-            if entry["status"] != "graded" or differing:
-                wrong[student] = f"{entry['status']} {entry.get('reason', '')}: got and deserved {differing}"
-    assert wrong == {}
+def test_hostile_ones_have_what_their_honest_code_deserves(batch):
+    assert set(batch.report["submissions"]) == {*HONEST, *batch.hostile} and len(batch.hostile) >= 26
+    assert batch.undeserved() == {}
 
 
-def test_what_was_ignored_or_stopped_is_told_in_a_sentence(batch: Batch) -> None:
-    silent = {
-        student: (
-            hand_in.remark,
-            [message for message in batch.messages.get(student, []) if message and "agrees" not in message],
-        )
-        for student, hand_in in batch.hostile.items()
-        if hand_in.remark and not any(re.search(hand_in.remark, message) for message in batch.messages.get(student, []))
-    }
-    assert silent == {}
+def test_what_was_ignored_or_stopped_is_said_in_a_sentence(batch):
+    assert batch.silent() == {}
 
 
-def test_honest_ones_among_them_have_all_points(batch: Batch) -> None:
-    for student in HONEST:
-        assert {mark["verdict"] for mark in batch.report["submissions"][student]["tasks"].values()} == {"pass"}
+def test_nothing_is_left_behind(batch):
+    assert batch.left == set()
 
 
-def test_nothing_is_left_behind(batch: Batch) -> None:
-    assert batch.after - batch.before == set()
-
-
-def test_nothing_was_read_that_is_not_theirs(batch: Batch) -> None:
+def test_nothing_was_read_that_is_not_theirs(batch):
     leaked = [
         path.parent.parent.name
         for path in (batch.course.root / "autograded").rglob("*.ipynb")
@@ -209,7 +179,7 @@ def test_nothing_was_read_that_is_not_theirs(batch: Batch) -> None:
     assert leaked == []
 
 
-def test_no_page_holds_a_script_that_a_submission_wrote(batch: Batch) -> None:
+def test_no_page_holds_a_script_that_a_submission_wrote(batch):
     pages = list((batch.course.root / "feedback").rglob("*.html"))
     assert len(pages) >= len(HONEST)
     for page in pages:
@@ -218,21 +188,57 @@ def test_no_page_holds_a_script_that_a_submission_wrote(batch: Batch) -> None:
         assert "\x1b" not in text and "<svg onload" not in text
 
 
-def test_no_notebook_and_no_page_is_larger_than_a_browser_can_bear(batch: Batch) -> None:
+def test_no_notebook_and_no_page_is_larger_than_a_browser_can_bear(batch):
     files = [path for step in ("autograded", "feedback") for path in (batch.course.root / step).rglob("*.[ih]*")]
     large = {path: path.stat().st_size for path in files if path.stat().st_size > 6_000_000}
     assert len(files) > 2 * len(HONEST) and large == {}
 
 
-def test_gradebook_says_the_same_as_the_report(batch: Batch) -> None:
+def test_gradebook_says_the_same_as_the_report(batch):
     with batch.course.gradebook() as book:
+        assert book.find_assignment(NAME).max_score == batch.report["submissions"][HONEST[0]]["max"]
         for student in (*HONEST, *batch.hostile):
             entry = batch.report["submissions"][student]
             if entry["status"] == "graded":
                 assert book.find_submission(NAME, student).score == pytest.approx(entry["score"]), student
-
-
-def test_course_holds_what_it_held(batch: Batch) -> None:
-    with batch.course.gradebook() as book:
-        assert book.find_assignment(NAME).max_score == batch.report["submissions"][HONEST[0]]["max"]
     assert os.path.isdir(batch.course.root / "source" / NAME)
+
+
+QUICK_OF_CHAPTERS = re.compile("scalars|turns$|nowhere|forged|locks$|packed|shapes")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(n, marks=[pytest.mark.slow] * bool(at)) for at, n in enumerate(sorted(OF_CHAPTERS))],
+)
+def of_chapter(request):
+    """A chapter whose tasks have attacks of their own: its bench, and these."""
+    name = request.param
+    source = read_solution(ROOT / "solutions" / f"{name}.py")
+    bench = Bench(source, make_release(source), name)
+    made = [hand_in for _, hand_in in hostile_by_kind(source, bench.release, name, kinds=OF_CHAPTERS[name])]
+    assert len({hand_in.student for hand_in in made}) == len(made) >= 8
+    return name, bench, made
+
+
+def test_other_notebooks_have_none_of_them(source, release):
+    assert not list(hostile_by_kind(source, release, NAME, kinds={"kernels", "ranks"}))
+
+
+def test_each_deserves_all_other_points_and_at_most_a_part_of_its_own(of_chapter):
+    _, bench, made = of_chapter
+    best = {task.id: float(task.points) for task in bench.tasks}
+    for hand_in in made:
+        less = {task: points for task, points in hand_in.deserves.items() if points != best[task]}
+        assert set(hand_in.deserves) == set(best) and len(less) == 1, hand_in.student
+        assert all(0 <= points < best[task] for task, points in less.items()), hand_in.student
+
+
+@pytest.mark.parametrize("which", ["quick", pytest.param("all", marks=pytest.mark.slow)])
+def test_nobody_gains_and_no_other_task_is_lost_within_the_limit_of_time(of_chapter, tmp_path, which):
+    name, bench, made = of_chapter
+    some = [hand_in for hand_in in made if which == "all" or QUICK_OF_CHAPTERS.search(hand_in.student)]
+    batch = graded(tmp_path, bench.source, some, name, feedback=False)
+    assert len(batch.hostile) == len(some) >= 3
+    assert batch.undeserved() == {} and batch.silent() == {}
+    assert batch.slowest_s < Limits().worst_s

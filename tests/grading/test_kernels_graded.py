@@ -49,8 +49,8 @@ def examiner():
         yield examiner
 
 
-def marks(examiner, **cells):
-    notebook = filled(RELEASE, RIGHT | {name.replace("_", "-"): text for name, text in cells.items()})
+def marks(examiner, cells):
+    notebook = filled(RELEASE, RIGHT | cells)
     return {mark.task: mark for mark in examiner.examine("somebody", nbformat.writes(notebook).encode()).marks}
 
 
@@ -60,24 +60,15 @@ def with_mistake(task_id, slug):
     return next(m for m in task.mistakes if m.slug == slug).applied_to(RIGHT[task.slug])
 
 
-@pytest.mark.slow
-def test_right_kernels_earn_all_points(examiner):
-    for task_id, mark in marks(examiner).items():
-        if mark.verdict != "by hand":
-            assert (mark.verdict, mark.points) == ("pass", mark.max), f"{task_id}: {mark.message}"
-
-
 def test_wrong_values_too_much_traffic_and_places_outside_are_named(examiner):
-    got = marks(
-        examiner,
-        **{
-            "18_online": with_mistake("18.online", "sum-not-rescaled"),
-            "18_product": with_mistake("18.product", "b-loaded-twice"),
-            "18_softmax": with_mistake("18.softmax", "mask-missing"),
-            "18_linear": "@jit\ndef linear_activated(x, w, bias, y, m, n, k, BM, BN, BK):\n    y += tl.exp",
-            "18_add": FORGED_RECORD,
-        },
-    )
+    cells = {
+        "18-online": with_mistake("18.online", "sum-not-rescaled"),
+        "18-product": with_mistake("18.product", "b-loaded-twice"),
+        "18-softmax": with_mistake("18.softmax", "mask-missing"),
+        "18-linear": "@jit\ndef linear_activated(x, w, bias, y, m, n, k, BM, BN, BK):\n    y += tl.exp",
+        "18-add": FORGED_RECORD,
+    }
+    got = marks(examiner, cells)
     assert (got["18.online"].points, got["18.online"].diagnosis) == (0, ("sum-not-rescaled",))
     product = got["18.product"]
     assert (product.verdict, product.diagnosis) == ("partial", ("b-loaded-twice",))
@@ -89,7 +80,7 @@ def test_wrong_values_too_much_traffic_and_places_outside_are_named(examiner):
 
 
 def test_what_triton_would_not_compile_is_refused_in_the_sandbox(examiner):
-    mark = marks(examiner, **{"18_softmax": LITERAL_BEFORE_LOOP})["18.softmax"]
+    mark = marks(examiner, {"18-softmax": LITERAL_BEFORE_LOOP})["18.softmax"]
     assert mark.points == 0
     assert "KernelError: `total` is a tl.int32 scalar before a loop and a tl.float32 scalar" in mark.message
     assert "begin with a float, as in `total = 0.0`" in mark.message

@@ -24,7 +24,7 @@ def opened(folder: Path, release: str = "r", **options: object) -> Ledger:
     return Ledger(folder, release=release, **options)
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+def test_what_is_written_is_read_back(tmp_path):
     with opened(tmp_path, seed=7) as ledger:
         ledger.add(graded("ann"))
         ledger.add(graded("bob"))
@@ -38,7 +38,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
         assert ledger.of("cid") is None
 
 
-def test_first_line_is_the_run_and_lines_are_as_agreed(tmp_path: Path) -> None:
+def test_first_line_is_the_run_and_lines_are_as_agreed(tmp_path):
     with opened(tmp_path, seed=7) as ledger:
         ledger.add(graded("ann"))
         ledger.mark_entered("ann")
@@ -50,7 +50,7 @@ def test_first_line_is_the_run_and_lines_are_as_agreed(tmp_path: Path) -> None:
     assert third == {"entered": "ann", "digest": "d1"} and len(rest) == 1
 
 
-def test_last_line_of_a_student_counts(tmp_path: Path) -> None:
+def test_last_line_of_a_student_counts(tmp_path):
     with opened(tmp_path) as ledger:
         ledger.add(graded("ann", "d1", 1))
         ledger.mark_entered("ann")
@@ -62,7 +62,7 @@ def test_last_line_of_a_student_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 5, 40, 100])
-def test_a_torn_last_line_is_cut_off(tmp_path: Path, cut: int) -> None:
+def test_a_torn_last_line_is_cut_off(tmp_path, cut):
     with opened(tmp_path, seed=7) as ledger:
         ledger.add(graded("ann"))
         ledger.add(graded("bob"))
@@ -74,8 +74,12 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path, cut: int) -> None:
     assert (tmp_path / FILE).read_bytes() == whole
 
 
-def test_a_line_of_zeros_stands_for_nothing(tmp_path: Path) -> None:
-    with opened(tmp_path) as ledger:
+def test_a_torn_first_line_is_no_ledger_and_a_line_of_zeros_stands_for_nothing(tmp_path):
+    with opened(tmp_path, seed=7):
+        pass
+    (tmp_path / FILE).write_bytes((tmp_path / FILE).read_bytes()[:-9])
+    with opened(tmp_path, seed=8) as ledger:
+        assert ledger.run.seed == 8 and ledger.students() == []
         ledger.add(graded("ann"))
     with open(tmp_path / FILE, "ab") as file:
         file.write(bytes(50) + b"\n" + b'{"entered": "nobody", "digest": ""}\n[1]\n')
@@ -85,19 +89,11 @@ def test_a_line_of_zeros_stands_for_nothing(tmp_path: Path) -> None:
         assert ledger.students() == ["ann", "bob"] and ledger.graded("bob").student == "bob"
 
 
-def test_a_torn_first_line_is_no_ledger(tmp_path: Path) -> None:
-    with opened(tmp_path, seed=7):
-        pass
-    (tmp_path / FILE).write_bytes((tmp_path / FILE).read_bytes()[:-9])
-    with opened(tmp_path, seed=8) as ledger:
-        assert ledger.run.seed == 8 and ledger.students() == []
-
-
 @pytest.mark.parametrize(
     ("options", "seed"),
     [({"release": "other"}, None), ({"seed": 8}, 8), ({"sandbox": "none"}, 7), ({"again": True}, 7)],
 )
-def test_a_new_run_begins_and_the_old_ledger_is_kept(tmp_path: Path, options: dict, seed: int | None) -> None:
+def test_a_new_run_begins_and_the_old_ledger_is_kept(tmp_path, options, seed):
     for number in (1, 2):
         with opened(tmp_path, seed=7) as ledger:
             ledger.add(graded("ann"))
@@ -110,7 +106,7 @@ def test_a_new_run_begins_and_the_old_ledger_is_kept(tmp_path: Path, options: di
         os.rename(tmp_path / FILE, tmp_path / f"ledger-{2 * number}.jsonl")
 
 
-def test_a_run_of_everybody_anew_goes_on_until_its_end(tmp_path: Path) -> None:
+def test_a_run_of_everybody_anew_goes_on_until_its_end(tmp_path):
     with opened(tmp_path, seed=7) as ledger:
         ledger.mark_finished()
     with opened(tmp_path, again=True) as ledger:
@@ -122,27 +118,19 @@ def test_a_run_of_everybody_anew_goes_on_until_its_end(tmp_path: Path) -> None:
         assert ledger.students() == []
 
 
-def test_a_seed_is_drawn_once_and_kept(tmp_path: Path) -> None:
+def test_a_seed_is_drawn_once_and_too_long_to_be_found_by_trying(tmp_path):
     with opened(tmp_path / "a") as first, opened(tmp_path / "b") as second:
         assert first.run.seed != second.run.seed
         drawn = first.run.seed
     with opened(tmp_path / "a") as first:
         assert first.run.seed == drawn
+    seeds = [Run.new(None, "", "bubblewrap", False).seed for _ in range(10)]
+    assert max(seeds).bit_length() > 100 and len(set(seeds)) == 10
 
 
-def test_a_drawn_seed_is_too_long_to_be_found_by_trying() -> None:
-    drawn = [Run.new(None, "", "bubblewrap", False).seed for _ in range(10)]
-    assert max(drawn).bit_length() > 100 and len(set(drawn)) == 10
-
-
-def test_only_one_grader_works_on_a_ledger(tmp_path: Path) -> None:
+def test_only_one_grader_works_on_a_ledger_and_a_killed_one_lets_go(tmp_path):
     with opened(tmp_path), pytest.raises(CourseError, match=rf"process {os.getpid()}\) is working on this assignment"):
         opened(tmp_path)
-    with opened(tmp_path):
-        pass
-
-
-def test_a_killed_grader_lets_go(tmp_path: Path) -> None:
     script = (
         "import sys, os, signal\nfrom pathlib import Path\nfrom softlookup_grader.run.ledger import Ledger\n"
         "ledger = Ledger(Path(sys.argv[1]), release='r', seed=7)\nos.kill(os.getpid(), signal.SIGKILL)\n"
@@ -152,7 +140,7 @@ def test_a_killed_grader_lets_go(tmp_path: Path) -> None:
         assert ledger.run.seed == 7
 
 
-def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path, monkeypatch):
     with opened(tmp_path) as ledger:
         ledger.add(graded("ann"))
         write = os.write
@@ -170,15 +158,11 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path, monkeypat
         ledger.add(graded("cid"))
     with opened(tmp_path) as ledger:
         assert ledger.students() == ["ann", "cid"]
-
-
-def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
     with pytest.raises(CourseError, match=r"cannot be written \(Not a directory\)"):
-        opened(tmp_path / "file" / "folder")
+        opened(tmp_path / FILE / "folder")
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     atomic_write(tmp_path / "a" / "x", b"old", 0o444)
     assert (tmp_path / "a" / "x").stat().st_mode & 0o777 == 0o444
 
@@ -191,7 +175,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert [p.name for p in (tmp_path / "a").iterdir()] == ["x"] and (tmp_path / "a" / "x").read_bytes() == b"old"
 
 
-def test_the_shelf_gives_back_only_whole_notebooks(tmp_path: Path) -> None:
+def test_the_shelf_gives_back_only_whole_notebooks(tmp_path):
     shelf = Shelf(tmp_path)
     assert shelf.get("ann") is None
     shelf.store("ann", '{"a": 1}')

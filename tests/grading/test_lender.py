@@ -1,28 +1,42 @@
-"""Lent functions are computed in a process that can be killed: no call costs the judge time, memory or its life."""
+"""Lent functions are computed in a process that can be killed: who asks for too much loses points, and nobody else."""
 
+import itertools
 import json
 import os
 import resource
+import select
 import signal
 import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
+import types
+from functools import wraps
 
+import nbformat
 import numpy as np
 import pytest
+from arriving import released
 from sandbox_tools import ABOUT, LIMITS, NEEDS_SANDBOX, SOUND, ask
+from small_class import ROOT
 
+from softlookup_course.samples.handins import answers, filled
+from softlookup_grader.course.notebooks import is_solution
 from softlookup_grader.data.errors import CourseError
-from softlookup_grader.data.work import Limits
+from softlookup_grader.data.work import Limits, RunSettings
+from softlookup_grader.judging.examine import SandboxExaminer
 from softlookup_grader.judging.lent import owns, sound
 from softlookup_grader.sandbox.lender import MEMORY_MB, MOST, Lender
-from softlookup_grader.sandbox.lending import TOO_MUCH, no_own, sound_answer
+from softlookup_grader.sandbox.lending import TOO_MUCH, largest, no_own, reason, sound_answer
 from softlookup_grader.sandbox.session import OutOfTime
+from softlookup_inside.asking.calm import calm_torch
 from softlookup_inside.asking.case import Case
 from softlookup_inside.sandbox import frames
-from softlookup_judge.checking.catalogue import STANDARD
+from softlookup_judge.authoring import read_solution
+from softlookup_judge.checking import local
+from softlookup_judge.checking.catalogue import STANDARD, tasks
+from softlookup_judge.data.variant import variant_of
+from softlookup_judge.judging.questions import draw
 
 TABLE = np.log(np.full((5, 5), 0.2))
 
@@ -43,9 +57,7 @@ def lent(name, *args, most=4096):
     header, arrays = call(name, *args)
     lender = Lender(lambda name, *arguments: sound(STANDARD.variant(name), *arguments), 10)
     try:
-        return sound_answer(
-            lambda *arguments: lender.answer(*arguments, time.monotonic() + 60), header, arrays, most, owns_of
-        )
+        return sound_answer(lambda *call: lender.answer(*call, time.monotonic() + 60), header, arrays, most, owns_of)
     finally:
         lender.close()
 
@@ -101,15 +113,14 @@ def test_calls_of_which_none_is_honest_are_not_computed(name, args, most, says):
         ("12.parameters", (128_256, 4096, 32, 8, 128, 14_336, 32, False)),
         ("12.product", (64 * 1000, 4096, 128_256, 2)),
         ("09.warmup", (100_000, 512, 4000)),
+        ("06.alibi", (4, 3, 5, 2)),
     ],
 )
 def test_calls_of_honest_sizes_are_computed(name, args):
-    assert "result" in lent(name, *args)[0]
-
-
-def test_function_in_torch_gives_arrays_of_numbers_alone():
-    header, arrays = lent("06.alibi", 4, 3, 5, 2)
-    assert header == {"result": {"array": 0}} and arrays[0].shape == (4, 3, 5)
+    header, arrays = lent(name, *args)
+    assert "result" in header
+    if name == "06.alibi":  # computed in torch
+        assert header == {"result": {"array": 0}} and arrays[0].shape == (4, 3, 5)
 
 
 def test_many_keys_that_collide_cost_no_time():
@@ -121,9 +132,8 @@ def test_many_keys_that_collide_cost_no_time():
     assert "larger than those of the question" in answer["raised"] and time.monotonic() - begun < 20
 
 
-@pytest.mark.parametrize("opening", ["[", '{"list":[', '{"dict":{"a":'])
-def test_deep_nesting_is_a_broken_frame_and_no_exception_of_another_kind(opening):
-    closing = {"[": "]", '{"list":[': "]}", '{"dict":{"a":': "}}"}[opening]
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"list":[', "]}"), ('{"dict":{"a":', "}}")])
+def test_deep_nesting_is_a_broken_frame_and_no_exception_of_another_kind(opening, closing):
     for depth in (9, 100, 300, 450, 900, 100_000):
         text = '{"arrays":[],"call":"04.a","named":{"dict":{}},"args":' + opening * depth + "1" + closing * depth + "}"
         with pytest.raises(frames.FrameError):
@@ -153,35 +163,23 @@ def test_call_that_never_ends_is_killed_at_its_deadline_and_the_next_one_is_answ
 
 
 @NEEDS_SANDBOX
-def test_calls_have_the_answers_time_together_and_cost_the_next_answer_nothing(begin):
+@pytest.mark.parametrize(
+    ("body", "call_s", "seconds"),
+    [
+        ("\n    while True:\n        try: square(a)\n        except RuntimeError: pass", 0.3, 1.0),
+        (" return square(a)", 60, 0.5),
+    ],
+    ids=["calls together", "one call"],
+)
+def test_calls_have_the_answers_time_and_cost_the_next_answer_nothing(begin, body, call_s, seconds):
     session = begin()
     session.run("def square(x): pass")
-    source = (
-        "def f(a):\n    while True:\n        try: square(a)\n        except RuntimeError: pass\ndef g(a): return a + 1"
-    )
-    session.run(source)
+    session.run(f"def f(a):{body}\ndef g(a): return a + 1")
     session.check("", {**ABOUT, "earlier": {"square": "04.a"}})
-
-    def slow(name, args, named, upstream):
-        time.sleep(0.3)
-        return 1
-
     begun = time.monotonic()
     with pytest.raises(OutOfTime):
-        ask(session, np.ones(2), sound=slow, seconds=1.0, **SOUND)
+        ask(session, np.ones(2), sound=lambda *_: time.sleep(call_s), seconds=seconds, **SOUND)
     assert time.monotonic() - begun < 20
-    assert session.check("", {**ABOUT, "expression": "g"}).there
-    np.testing.assert_array_equal(ask(session, np.ones(2)).arrays[0], [2, 2])
-
-
-@NEEDS_SANDBOX
-def test_call_that_outlasts_the_answers_time_costs_the_next_answer_nothing(begin):
-    session = begin()
-    session.run("def square(x): pass")
-    session.run("def f(a): return square(a)\ndef g(a): return a + 1")
-    session.check("", {**ABOUT, "earlier": {"square": "04.a"}})
-    with pytest.raises(OutOfTime):
-        ask(session, np.ones(2), sound=lambda *_: time.sleep(60), seconds=0.5, **SOUND)
     assert session.check("", {**ABOUT, "expression": "g"}).there
     np.testing.assert_array_equal(ask(session, np.ones(2)).arrays[0], [2, 2])
 
@@ -204,37 +202,29 @@ def test_memory_of_a_call_is_limited(lender, hoard):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 * 1024 and grown_mb < MEMORY_MB + 100
 
 
-def test_processor_time_is_limited(lender):
-    def busy(name, args, named, upstream):
-        while True:
-            pass
+def busy():
+    while True:
+        pass
 
+
+@pytest.mark.parametrize("ends", [lambda: os._exit(1), lambda: os.kill(os.getpid(), signal.SIGSEGV), busy])
+def test_process_that_dies_or_uses_up_its_processor_time_is_a_call_that_took_too_much(lender, ends):
     begun = time.monotonic()
-    assert answered(lender(busy, cpu_s=1)) is None and time.monotonic() - begun < MOST * LIMITS.call_s
+    assert answered(lender(lambda *_: ends(), cpu_s=1)) is None and time.monotonic() - begun < MOST * LIMITS.call_s
 
 
-@pytest.mark.parametrize("ends", [lambda: os._exit(1), lambda: os.kill(os.getpid(), signal.SIGSEGV)])
-def test_process_that_dies_is_a_call_that_took_too_much(lender, ends):
-    assert answered(lender(lambda *_: ends())) is None
-
-
-def test_recursion_without_end_is_an_exception(lender):
+def test_recursion_without_end_is_an_exception_and_what_no_frame_holds_is_too_much(lender):
     def deeper(name, args, named, upstream):
         return deeper(name, args, named, upstream)
 
     assert "recursion" in answered(lender(deeper))[0]["raised"]
-
-
-def test_result_that_no_frame_holds_is_told_as_too_much(lender):
     assert answered(lender(lambda *_: np.zeros(10_000_000)))[0] == {"raised": TOO_MUCH}
 
 
 def test_process_holds_no_descriptor_but_its_own(lender, tmp_path):
     with open(tmp_path / "gradebook", "w"), socket.socket():
-        answer = answered(
-            lender(lambda *_: [os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd")[:-1]])
-        )
-    places = answer[0]["result"]["list"]
+        links = lender(lambda *_: [os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd")[:-1]])
+        places = answered(links)[0]["result"]["list"]
     assert sorted(places)[:3] == ["/dev/null"] * 3 and len(places) == 4 and places[-1].startswith("socket:")
 
 
@@ -246,32 +236,19 @@ def test_judge_that_used_a_gpu_is_told_and_no_submission(lender):
         answered(lender(refuses))
 
 
-def test_process_dies_with_the_judge(tmp_path):
-    script = tmp_path / "judge.py"
-    script.write_text(
-        "import os, time\n"
-        "from softlookup_grader.sandbox.lender import Lender\n"
-        "print(Lender(lambda *given: 1, 10).pid, flush=True)\n"
-        "time.sleep(600)\n"
+def test_process_dies_with_the_judge():
+    script = (
+        "import time\nfrom softlookup_grader.sandbox.lender import Lender\n"
+        "print(Lender(lambda *given: 1, 10).pid, flush=True)\ntime.sleep(600)\n"
     )
-    judge = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    judge = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     pid = int(judge.stdout.readline())
-    fd = os.pidfd_open(pid)
+    ended = os.pidfd_open(pid)
     judge.kill()
     judge.wait()
     judge.stdout.close()
-    until = time.monotonic() + 30
-    while Path(f"/proc/{pid}").exists() and _state(pid) not in "ZX":
-        assert time.monotonic() < until
-        time.sleep(0.02)
-    os.close(fd)
-
-
-def _state(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "X"
+    assert select.select([ended], [], [], 30)[0], "readable once the process has ended"
+    os.close(ended)
 
 
 @NEEDS_SANDBOX
@@ -281,3 +258,109 @@ def test_nothing_is_forked_where_nothing_is_lent(begin):
     session.check("", ABOUT)
     ask(session, np.ones(2), sound=lambda *_: 1, **SOUND)
     assert session._lender is None
+
+
+NOTEBOOKS = sorted(path.stem for path in (ROOT / "solutions").glob("[0-9]*.py"))
+
+
+def defined(name):
+    """What the cells of a solution define, without its checks."""
+    source = read_solution(ROOT / "solutions" / f"{name}.py")
+    module = types.ModuleType(f"solution_{name}")
+    sys.modules[module.__name__] = module
+    vars(module)["__name__"] = "__main__"  # whose classes are a student's own
+    right = answers(source)
+    for at, cell in enumerate(source.cells):
+        if cell.cell_type == "code" and not cell.source.lstrip().startswith("check("):
+            text = right[cell.metadata.nbgrader.grade_id] if is_solution(cell) else cell.source
+            exec(compile(text, f"cell-{name}-{at}", "exec"), vars(module))
+    return vars(module)
+
+
+def plain(value):
+    return value.detach().numpy() if hasattr(value, "detach") else value
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_calls_of_published_solutions_pass_the_checks(name, capsys):
+    calls = []
+
+    class Noting(local.LocalStudent):
+        def reference_function(self, variant, case):
+            computed = super().reference_function(variant, case)
+
+            @wraps(computed)
+            def call(*args, **named):
+                plainly = {key: plain(value) for key, value in named.items()}
+                calls.append((variant.task.id, [plain(arg) for arg in args], plainly))
+                return computed(*args, **named)
+
+            return call
+
+    world = defined(name)
+    for task in tasks(int(name.split("_")[0])):
+        student = Noting(variant_of(task), world[task.name])
+        # One by one: where several are lent, the last of them computes what the others would be asked for.
+        for lent, case in itertools.product(student.lendable(sound_too=True), draw(variant_of(task), 20261120)):
+            calls.clear()
+            with calm_torch():
+                student.ask(case, len(task.returns), (lent,))
+            most = reason(case.args, in_text=case.frame == "text")
+            for task_id, args, named in calls:
+                arrays: list[np.ndarray] = []
+                header = {"call": task_id, "args": frames.plain(args, arrays), "named": frames.plain(named, arrays)}
+                passed = sound_answer(lambda *_: ({"result": None}, []), header, arrays, most, owns_of)
+                assert passed == ({"result": None}, []), (task.id, task_id, case.label, most, largest(args, arrays))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
+def test_questions_of_every_task_pass_the_checks_of_its_numbers(seed):
+    for task in tasks():
+        for case in draw(variant_of(task), seed) if task.lends else ():
+            if case.is_recorded:
+                continue  # nothing is lent to kernels and ranks, and they are lent to nobody
+            arrays: list[np.ndarray] = []
+            header = {"call": task.id, "args": frames.plain(list(case.args), arrays), "named": {"dict": {}}}
+            most = reason(case.args, in_text=case.frame == "text")
+            passed = sound_answer(lambda *_: ({"result": None}, []), header, arrays, most, owns_of)
+            assert passed == ({"result": None}, []), (task.id, case.label)
+
+
+WRONG = "def {name}(*given):\n    return 0.0"
+BEAM = """def extend_cache(*given):
+    beam_search(torch.full((5, 5), -1.6, dtype=torch.float64), 0, 1, 4, {limit}, 1.0)
+    return given[:2]"""
+ALIBI = "def turn(x, angle):\n    alibi(16, {side}, {side}, 0)\n    return x"
+LAYERS = "def token_flops(*given):\n    return count_model(10, 4, 2, 1, 2, 6, {layers}, True)"
+
+
+@NEEDS_SANDBOX
+@pytest.mark.one_in(6)
+@pytest.mark.parametrize(
+    ("name", "lent", "attacked", "code", "verdicts"),
+    [
+        ("10_inference", "10-beam", "10-append", BEAM.format(limit=-1), ("wrong", "error")),
+        ("10_inference", "10-beam", "10-append", BEAM.format(limit=0), ("wrong", "error", "timeout")),
+        ("06_positions", "06-alibi", "06-turn", ALIBI.format(side=4096), ("wrong", "error")),
+        ("06_positions", "06-alibi", "06-turn", ALIBI.format(side=1000), ("wrong", "error", "timeout")),
+        ("12_counting", "12-parameters", "12-token", LAYERS.format(layers=10**9), ("wrong", "error")),
+        ("12_counting", "12-parameters", "12-token", LAYERS.format(layers=10**6), ("wrong", "error", "timeout")),
+    ],
+    ids=["no limit", "limit that is never met", "product", "large product", "layers", "many layers"],
+)
+def test_lent_function_is_not_asked_for_too_much(name, lent, attacked, code, verdicts):
+    release = released(name)
+    texts = answers(read_solution(ROOT / "solutions" / f"{name}.py"))
+    function_name = texts[lent].partition("def ")[2].partition("(")[0]
+    texts |= {lent: WRONG.format(name=function_name), attacked: f"import torch\n\n\n{code}"}
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    limits = Limits(cell_s=8, answer_s=4, total_s=60)
+    with SandboxExaminer(RunSettings(name, nbformat.writes(release), 5, limits=limits)) as examiner:
+        graded = examiner.examine("somebody", nbformat.writes(filled(release, texts)).encode())
+    marks = {mark.task.replace(".", "-"): mark for mark in graded.marks}
+    assert marks[lent].verdict == "wrong" and marks[attacked].verdict in verdicts and marks[attacked].points == 0
+    others = {mark.verdict for slug, mark in marks.items() if slug not in (lent, attacked)}
+    assert others <= {"pass", "by hand"}
+    assert graded.seconds < 45 and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500 * 1024

@@ -87,12 +87,8 @@ def test_report_is_that_of_local_workers_though_one_is_killed(shared: Cluster, c
     shared.staff(2)
     victim = next(name for name in shared.workers if shared.lives(name))
     calls = course.root / "calls"
-    on_two = grade_assignment(
-        course,
-        order(),
-        executor=shared.faked(calls=calls, sleep_s=0.05),
-        watch=At(8, lambda: shared.kill(victim)),
-    )
+    executor = shared.faked(calls=calls, sleep_s=0.05)
+    on_two = grade_assignment(course, order(), executor=executor, watch=At(8, lambda: shared.kill(victim)))
     assert not shared.lives(victim)
     assert len(on_two.records) == CLASS and {r.status for r in on_two.records} == {"graded", "refused", "missing"}
     assert set(calls.read_text().split()) == {r.student for r in on_two.records if r.status != "missing"}
@@ -101,46 +97,31 @@ def test_report_is_that_of_local_workers_though_one_is_killed(shared: Cluster, c
     assert on_two.as_json() == graded_at_home(course)
 
 
-@pytest.mark.slow
-def test_submission_that_workers_die_of_is_refused_and_nobody_else(shared: Cluster) -> None:
-    shared.staff(3)
+@pytest.mark.parametrize(
+    ("harm", "reason"),
+    [
+        ("fails", "grading it failed (RuntimeError: the disk is full)"),
+        pytest.param("kills", DIED_TWICE, marks=pytest.mark.slow),
+        # The kernel may end a worker in place of what uses too much: what is graded beside it has its verdict.
+        pytest.param("kills_worker", DIED_TWICE, marks=pytest.mark.slow),
+        pytest.param("hangs", "grading it took more than 1.5 s, twice", marks=pytest.mark.slow),
+    ],
+)
+def test_submission_that_harms_its_worker_is_refused_and_nobody_else(shared: Cluster, harm: str, reason: str) -> None:
+    if nanny := harm in ("kills_worker", "hangs"):
+        shared.dismiss()
+        shared.hire(2, nanny=True)
+    shared.staff(3 if harm == "kills" else 1)
     students = [f"student-{number}" for number in range(8)]
-    got = graded(shared.faked(kills=("killer",), sleep_s=0.02), *students[:4], "killer", *students[4:])
-    assert set(got) == {*students, "killer"}
-    assert (got["killer"].status, got["killer"].reason) == ("refused", DIED_TWICE)
-    assert {got[student].status for student in students} == {"graded"}
-    assert sum(shared.lives(name) for name in shared.workers) >= 1
-
-
-def test_submission_on_which_grading_fails_twice_is_refused_as_at_home(shared: Cluster) -> None:
-    shared.staff(1)
-    got = graded(shared.faked(fails=("odd",)), "one", "odd", "two")
-    assert got["odd"].reason == "grading it failed (RuntimeError: the disk is full)"
-    assert got["one"].status == got["two"].status == "graded"
-
-
-@pytest.mark.slow
-def test_submission_that_hangs_is_refused_and_everybody_else_is_graded(shared: Cluster) -> None:
-    shared.dismiss()
-    shared.hire(2, nanny=True)
-    make = replace(shared.faked(hangs=("endless",))(SETTING), patience_s=1.5)
-    students = [f"student-{number}" for number in range(12)]
-    got = {g.student: g for g in make.run((s, b'{"cells": []}') for s in ("endless", *students))}
-    assert got["endless"].reason == "grading it took more than 1.5 s, twice"
-    assert {got[student].status for student in students} == {"graded"}
-    shared.dismiss()
-
-
-@pytest.mark.slow
-def test_submission_with_which_workers_themselves_die_is_refused_and_nobody_else(shared: Cluster) -> None:
-    """The kernel may end a worker in place of what uses too much: what is graded beside it has its verdict."""
-    shared.dismiss()
-    shared.hire(2, nanny=True)
-    students = [f"student-{number}" for number in range(4)]
-    got = graded(shared.faked(kills_worker=("killer",), sleep_s=0.02), *students[:2], "killer", *students[2:])
-    assert (got.pop("killer").reason, len(got)) == (DIED_TWICE, 4)
-    assert {result.status for result in got.values()} == {"graded"}
-    shared.dismiss()
+    executor = shared.faked(**{harm: ("harmful",)}, sleep_s=0.02)(SETTING)
+    if harm == "hangs":
+        executor = replace(executor, patience_s=1.5)
+    got = graded(lambda _: executor, *students[:4], "harmful", *students[4:])
+    refused = got.pop("harmful")
+    assert (refused.status, refused.reason) == ("refused", reason)
+    assert set(got) == set(students) and {result.status for result in got.values()} == {"graded"}
+    if nanny:
+        shared.dismiss()
 
 
 def test_submissions_are_taken_only_as_they_are_needed(shared: Cluster) -> None:
@@ -168,15 +149,13 @@ def test_no_pickle_of_a_workers_is_read_as_an_answer(shared: Cluster) -> None:
             client.submit(functools.partial, len).result(timeout=60)
 
 
+@pytest.mark.slow
 def test_submissions_and_notebooks_may_be_large(shared: Cluster) -> None:
     shared.staff(1)
     large = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("x" * 12_000_000, id="long")])
     settings = RunSettings(NAME, nbformat.writes(large), 5)
     results = graded(shared.faked(), "one", "öther ?", settings=settings)
-    assert {len(result.notebook) > 12_000_000 for result in results.values()} == {True} and set(results) == {
-        "one",
-        "öther ?",
-    }
+    assert set(results) == {"one", "öther ?"} and all(len(r.notebook) > 12_000_000 for r in results.values())
     big = b'{"cells": []}' + b" " * 12_000_000  # Dask would warn of a large graph
     assert [g.status for g in shared.faked()(SETTING).run([("one", big)])] == ["graded"]
 
@@ -191,6 +170,7 @@ def test_another_library_on_a_worker_is_told(shared: Cluster, monkeypatch: pytes
         graded(shared.faked(), "one")
 
 
+@pytest.mark.slow
 def test_examiner_is_kept_for_a_run_and_closed_after_it(shared: Cluster, tmp_path: Path) -> None:
     shared.staff(1)
     log = tmp_path / "log"
@@ -218,16 +198,13 @@ def test_library_version_changes_with_the_source(tmp_path: Path) -> None:
     assert len({*named, library_version([tmp_path])}) == 4
 
 
-def test_no_scheduler_and_no_workers_are_told(shared: Cluster) -> None:
-    with socket.socket() as unused:
+def test_no_scheduler_and_no_workers_are_told(shared: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as unused, monkeypatch.context() as patch:
         unused.bind(("127.0.0.1", 0))
         nowhere = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
-        before, on_dask.CONNECT_S = on_dask.CONNECT_S, 0.5
-        try:
-            with pytest.raises(CourseError, match=f"there is no Dask scheduler at '{nowhere}'"):
-                graded(dask_executor(nowhere), "one")
-        finally:
-            on_dask.CONNECT_S = before
+        patch.setattr(on_dask, "CONNECT_S", 0.5)
+        with pytest.raises(CourseError, match=f"there is no Dask scheduler at '{nowhere}'"):
+            graded(dask_executor(nowhere), "one")
     assert graded(dask_executor(nowhere)) == {}, "nothing to do needs no cluster"
     shared.dismiss()
     with pytest.raises(CourseError, match=r"had no workers for 1 s: start some"):
@@ -264,9 +241,7 @@ def test_lost_scheduler_is_told_and_what_was_done_is_kept(tmp_path: Path, course
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
-def test_sandboxes_on_workers_give_the_same_report_as_at_home(
-    shared: Cluster, tmp_path: Path, source: nbformat.NotebookNode
-) -> None:
+def test_sandboxes_on_workers_give_the_same_report_as_at_home(shared, tmp_path, source):
     shared.dismiss()
     shared.hire(2, threads=2)
     course = write_course(tmp_path / "course", source, ("half-done", "mistake-2", "deleted-function", "not-json"))

@@ -1,19 +1,15 @@
 """Ordinary test cells of nbgrader's run in the sandbox and score as in nbgrader; hidden ones count, hidden."""
 
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 import pytest
-from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import ROOT
 
 from benchmarks.nbgrader_autograde import STOCK
-from softlookup_command.commands import main
 from softlookup_grader import Course, GradeRequest, grade_assignment, new_course
 from softlookup_grader.judging.plain_tests import score_test
 from softlookup_grader.sandbox.ends import RunEnd
@@ -69,46 +65,36 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 def scores(course: Course) -> dict[str, dict[str, float]]:
     with course.gradebook() as book:
-        return {
-            submission.student.id: {
-                grade.name: float(grade.score) for sheet in submission.notebooks for grade in sheet.grades
-            }
-            for submission in book.assignment_submissions(NAME)
-        }
+        rows = [(row.student.id, row.notebooks[0].grades) for row in book.assignment_submissions(NAME)]
+        return {student: {grade.name: float(grade.score) for grade in grades} for student, grades in rows}
 
 
 @pytest.mark.slow
 @NEEDS_SANDBOX
-def test_scores_are_those_of_stock_nbgrader(course: Course, tmp_path: Path) -> None:
+def test_scores_are_those_of_stock_nbgrader(course: Course, nbgrader: Callable, tmp_path: Path) -> None:
     report = grade_assignment(course, GradeRequest(NAME, seed=3, workers=1))
     library_scores = scores(course)
     assert library_scores["right"] == {"test-double": 3.0, "test-partial": 1.5}
     assert library_scores["square"] == {"test-double": 0.0, "test-partial": 1.5}
     other = write(tmp_path / "stock")
-    env = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
-    command = [sys.executable, "-m", "nbgrader", "autograde", NAME, STOCK]
-    done = subprocess.run(command, cwd=other.root, env=env, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-2000:]
+    nbgrader(other, "autograde", NAME, STOCK)
     assert library_scores == scores(other)
     verdicts = {record.student: record.tasks["test.double"].verdict for record in report.records}
     assert verdicts["right"] == "pass" and verdicts["square"] == verdicts["missing"] == "wrong"
 
 
 @NEEDS_SANDBOX
-def test_commands_say_what_such_a_test_is_worth_and_pages_hide_the_hidden_one(course: Course) -> None:
-    runner = CliRunner()
-    done = runner.invoke(main, ["grade", NAME, "--course", str(course.root), "--workers", "1"])
+def test_commands_say_what_such_a_test_is_worth_and_pages_hide_the_hidden_one(course: Course, run: Callable) -> None:
+    done = run("grade", NAME, "--workers", "1")
     assert done.exit_code == 0, done.output
     assert "test cells that check no task (test-double, test-partial) ran beside the answers" in done.output
     page = course.notebook("feedback", "square", NAME).with_suffix(".html").read_text()
     assert "AssertionError" in page and "HIDDEN TESTS" not in page
-    result = runner.invoke(main, ["explain", "square", NAME, "--course", str(course.root)])
+    result = run("explain", "square", NAME)
     assert result.exit_code == 0 and "test.double: wrong, 0 of 3 points" in result.output, result.output
     assert "OTHER points" not in result.output and "release has changed" not in result.output
-    report = runner.invoke(main, ["report", NAME, "--course", str(course.root)])
-    assert report.exit_code == 0, report.output
-    again = runner.invoke(main, ["grade", NAME, "--course", str(course.root)])
-    assert "nothing has changed" in again.output
+    assert run("report", NAME).exit_code == 0
+    assert "nothing has changed" in run("grade", NAME).output
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Workers side by side: order of events, deaths, failures, and the end."""
 
 import contextlib
+import functools
 import os
 import signal
 import subprocess
@@ -10,7 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import nbformat
 import pytest
+from fake_grader import _make
 
 from softlookup_grader import CourseError
 from softlookup_grader.data.work import Graded, Mark, RunSettings
@@ -43,6 +46,8 @@ class Echo:
             raise ValueError("no room")
         if name.startswith("sleep"):
             time.sleep(100)
+        if name.startswith("where"):
+            payload = str(sorted(os.sched_getaffinity(0))).encode()
         return f"{os.getpid()} {os.environ['OMP_NUM_THREADS']} ".encode() + payload
 
 
@@ -58,27 +63,17 @@ def test_pool_answers_each_job_once_with_its_bytes(tmp_path: Path) -> None:
     assert {content.split()[1] for content in answers.values()} == {b"1"}, "one thread each"
 
 
-@dataclass(frozen=True)
-class Where:
-    """A worker that says on which processors it may run."""
-
-    @contextlib.contextmanager
-    def __call__(self) -> Iterator[Callable[[str, bytes], bytes]]:
-        yield lambda name, payload: f"{os.getpid()} {sorted(os.sched_getaffinity(0))}".encode()
-
-
 @pytest.mark.parametrize("more", [0, 1])
 def test_workers_keep_to_processors_of_their_own_where_there_are_just_as_many(tmp_path: Path, more: int) -> None:
     processors = sorted(os.sched_getaffinity(0))
-    workers = WorkerPool(Where(), len(processors) + more, log=tmp_path / "log", own_processors=True)
-    jobs = ((f"job-{n}", b"") for n in range(4 * len(processors)))
-    affinities = {a.content.decode().split(" ", 1)[0]: a.content.decode().split(" ", 1)[1] for a in workers.run(jobs)}
+    workers = WorkerPool(Echo(tmp_path), len(processors) + more, log=tmp_path / "log", own_processors=True)
+    contents = [a.content.decode() for a in workers.run((f"where-{n}", b"") for n in range(4 * len(processors)))]
+    affinities = {process: where for process, _, where in (content.split(" ", 2) for content in contents)}
     if more:
         assert set(affinities.values()) == {str(processors)}
     else:
-        assert len(set(affinities.values())) == len(affinities) and set(affinities.values()) <= {
-            f"[{processor}]" for processor in processors
-        }
+        assert len(set(affinities.values())) == len(affinities)
+        assert set(affinities.values()) <= {f"[{processor}]" for processor in processors}
 
 
 def test_pool_takes_jobs_only_as_it_needs_them(tmp_path: Path) -> None:
@@ -117,6 +112,7 @@ def test_pool_passes_on_what_makes_all_work_impossible(tmp_path: Path) -> None:
         list(pool(tmp_path, halts="bubblewrap is not here").run([("job", b"")]))
 
 
+@pytest.mark.slow
 def test_pool_gives_up_on_workers_that_die_while_they_start(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="die before they have anything to do: see .*log"):
         list(pool(tmp_path, 1, dies_at_start=True).run([("job", b"")]))
@@ -180,34 +176,10 @@ def test_graded_travels_whole_even_with_broken_text() -> None:
     assert decode(encode(graded)) == graded
 
 
-@dataclass(frozen=True)
-class Slow:
-    """An examiner for the executor's test."""
-
-    settings: RunSettings
-
-    def __enter__(self) -> "Slow":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-    def examine(self, student: str, submission: bytes) -> Graded:
-        if student == "bad":
-            os._exit(1)
-        return Graded(student, "graded", remarks=(self.settings.assignment, submission.decode()))
-
-
-@dataclass(frozen=True)
-class MakeSlow:
-    settings: RunSettings
-
-    def __call__(self) -> Slow:
-        return Slow(self.settings)
-
-
 def test_local_executor_refuses_what_kills_and_grades_the_rest(tmp_path: Path) -> None:
-    executor = LocalExecutor(MakeSlow(RunSettings("04_one_head", "{}", 1)), 2, log=tmp_path / "log")
-    graded = {g.student: g for g in executor.run([("ann", b"a"), ("bad", b"b"), ("cid", b"c")])}
-    assert graded["ann"].remarks == ("04_one_head", "a") and graded["cid"].status == "graded"
+    settings = RunSettings("04_one_head", nbformat.writes(nbformat.v4.new_notebook()), 1)
+    make = functools.partial(_make, {"kills": ("bad",)}, settings)
+    executor = LocalExecutor(make, 2, log=tmp_path / "log")
+    graded = {g.student: g for g in executor.run((name, b'{"cells": []}') for name in ("ann", "bad", "cid"))}
+    assert graded["ann"].status == graded["cid"].status == "graded"
     assert (graded["bad"].status, graded["bad"].reason) == ("refused", DIED_TWICE)

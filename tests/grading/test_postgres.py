@@ -4,9 +4,8 @@ import os
 import pwd
 import shutil
 import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from softlookup_grader.forgetting import forget
 from softlookup_grader.platforms.exports import plain_table
 from softlookup_grader.run.engine import grade_assignment
 from softlookup_grader.run.request import GradeRequest
+from softlookup_grader.workers.making import MakeExecutor
 
 pytest.importorskip("psycopg2", reason="the package psycopg2-binary is not installed")
 
@@ -62,16 +62,10 @@ class Server:
         self.start()
 
     def _run(self, program: str, *arguments: str) -> None:
-        done = subprocess.run(
-            [*self._as, str(self._binaries / program), *arguments],
-            cwd=self.folder,
-            env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=120,
-        )
+        command = [*self._as, str(self._binaries / program), *arguments]
+        env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+        nothing = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+        done = subprocess.run(command, cwd=self.folder, env=env, stderr=subprocess.PIPE, timeout=120, **nothing)
         assert done.returncode == 0, done.stderr[-2000:]
 
     def start(self) -> None:
@@ -125,8 +119,9 @@ def configure(folder: Path, address: str) -> None:
         config.write(f"\nc.CourseDirectory.db_url = {address!r}\n")
 
 
-def grade(course: Course, **options: object) -> Report:
-    return grade_assignment(course, GradeRequest(NAME, **{"seed": 5, "feedback": False, **options}), executor=here())
+def grade(course: Course, again: bool = False, executor: MakeExecutor | None = None) -> Report:
+    request = GradeRequest(NAME, seed=5, feedback=False, again=again)
+    return grade_assignment(course, request, executor=executor or here())
 
 
 def rows(course: Course) -> dict[str, list[tuple]]:
@@ -138,22 +133,17 @@ def same(pair: list[Course]) -> dict[str, list[tuple]]:
     """Hold that both gradebooks are equal; SQLite gives text for times and numbers for truth."""
     tables = []
     for course in pair:
-        plain = rows(course)
-        for name, told_rows in plain.items():
-            plain[name] = [tuple(int(v) if isinstance(v, bool) else v for v in row) for row in told_rows]
+        plain = {
+            name: [tuple(int(v) if isinstance(v, bool) else v for v in row) for row in named]
+            for name, named in rows(course).items()
+        }
         plain["submissions"] = [(row[0], row[3]) for row in plain["submissions"]]
         plain["assignments"] = [row[:2] for row in plain["assignments"]]
         with course.gradebook() as book:
-            for row in book.assignment_submissions(NAME):
-                told_row = (
-                    row.student.id,
-                    row.timestamp,
-                    row.extension,
-                    row.duedate,
-                    row.total_seconds_late,
-                    row.score,
-                )
-                plain["submissions"].append(told_row)
+            plain["late"] = [
+                (row.student.id, row.timestamp, row.extension, row.duedate, row.total_seconds_late, row.score)
+                for row in book.assignment_submissions(NAME)
+            ]
         tables.append(plain)
     assert tables[0] == tables[1]
     return tables[1]
@@ -167,22 +157,8 @@ def by_hand(course: Course, student: str, points: float) -> None:
         book.db.commit()
 
 
-def nbgrader(course: Course, *arguments: str) -> None:
-    """Run nbgrader's own program in a course's folder."""
-    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-    run = subprocess.run(
-        [sys.executable, "-m", "nbgrader", *arguments],
-        cwd=course.root,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert run.returncode == 0, run.stderr[-2000:]
-
-
 @pytest.mark.slow
-def test_two_gradings_give_the_same_rows_as_in_sqlite(pair: list[Course]) -> None:
+def test_two_gradings_give_the_same_rows_and_exports_as_in_sqlite(pair: list[Course], nbgrader: Callable) -> None:
     reports = [grade(course) for course in pair]
     assert reports[0].as_json() == reports[1].as_json()
     assert len(same(pair)["grades"]) > 10
@@ -197,21 +173,18 @@ def test_two_gradings_give_the_same_rows_as_in_sqlite(pair: list[Course]) -> Non
     tables = same(pair)
     assert any(row[3] == 1.5 for row in tables["grades"]), "points by hand are kept"
     assert any(row[3] == "Écrit bien, 好" for row in tables["comments"])
-    assert {row[0]: row[4] for row in tables["submissions"] if len(row) > 2}["half-done"] == 22 * 3600
+    assert {row[0]: row[4] for row in tables["late"]}["half-done"] == 22 * 3600
     assert grade(pair[1]).as_json() == again[0].as_json(), "what has not changed is known again"
-
-
-@pytest.mark.slow
-def test_exports_are_those_of_sqlite(pair: list[Course]) -> None:
-    for course in pair:
-        grade(course)
     for course in pair:
         with course.gradebook() as book:
             CsvExportPlugin(to=str(course.root / "grades.csv")).export(book)
     stock_exports = [(course.root / "grades.csv").read_text(encoding="utf-8") for course in pair]
     assert stock_exports[0] == stock_exports[1] and "half-done" in stock_exports[1]
-    tables = [plain_table(read_sheet(course, NAME)).text for course in pair]
-    assert tables[0] == tables[1]
+    exports = [plain_table(read_sheet(course, NAME)).text for course in pair]
+    assert exports[0] == exports[1]
+    before = rows(pair[1])
+    nbgrader(pair[1], "db", "upgrade")
+    assert rows(pair[1]) == before, "nbgrader's own upgrade has nothing to do"
 
 
 def test_an_id_too_long_for_the_gradebook_is_left_out_of_both(pair: list[Course]) -> None:
@@ -229,15 +202,7 @@ def test_an_id_too_long_for_the_gradebook_is_left_out_of_both(pair: list[Course]
 
 
 @pytest.mark.slow
-def test_nbgraders_own_upgrade_has_nothing_to_do(pair: list[Course]) -> None:
-    before = rows(pair[1])
-    nbgrader(pair[1], "db", "upgrade")
-    assert rows(pair[1]) == before
-
-
-def test_server_that_is_down_is_told_and_graded_submissions_wait_in_the_ledger(
-    server: Server, pair: list[Course], tmp_path: Path
-) -> None:
+def test_server_that_is_down_is_told_and_graded_submissions_wait_in_the_ledger(server, pair, tmp_path):
     course = Course(Path(shutil.copytree(pair[1].root, tmp_path / "course")))
     configure(course.root, server.make("stopped", like="released"))
     shutil.rmtree(course.root / ".grading", ignore_errors=True)
@@ -246,31 +211,26 @@ def test_server_that_is_down_is_told_and_graded_submissions_wait_in_the_ledger(
     class Stopping:
         """Stops the server under the grader's hands."""
 
+        def __init__(self, settings):
+            self.inner = here(calls=calls)(settings)
+
         def run(self, submissions):
             for number, (student, content) in enumerate(submissions):
                 if number == 1:
                     server.stop()
-                yield from inner.run([(student, content)])
+                yield from self.inner.run([(student, content)])
 
-    def executor(settings):
-        nonlocal inner
-        inner = here(calls=calls)(settings)
-        return Stopping()
-
-    inner = None
-    order = GradeRequest(NAME, seed=5, feedback=False)
     try:
         with pytest.raises(CourseError, match=r"the gradebook cannot be used .*kept in the ledger"):
-            grade_assignment(course, order, executor=executor)
+            grade(course, executor=Stopping)
         with pytest.raises(CourseError, match=r"the gradebook cannot be used \("):
-            grade_assignment(course, order, executor=here())
+            grade(course)
     finally:
         server.start()
     done = calls.read_text()
-    report = grade_assignment(course, order, executor=here(calls=calls))
+    by_name = grade(course, executor=here(calls=calls)).as_json()["submissions"]
     assert calls.read_text() == done, "graded twice"
-    by_name = report.as_json()["submissions"]
-    assert {name: s["status"] for name, s in by_name.items()}["mistake-2"] == "graded"
+    assert by_name["mistake-2"]["status"] == "graded"
     assert {name for name, s in by_name.items() if s["score"] > 0} == {"half-done", "mistake-2"}
 
 

@@ -56,7 +56,11 @@ def test_files_of_a_private_folder_are_the_owners_and_others_follow_the_umask(tm
         for folder in ("course", "elsewhere"):
             atomic_write(tmp_path / folder / "reports" / "a.json", b"{}")
             write_whole(tmp_path / folder / "b.csv", b"")
+        with private(tmp_path / "another"):
+            atomic_write(tmp_path / "course" / "x", b"")
         subprocess.run(["touch", str(tmp_path / "course" / "by-a-program")], check=True)
+    assert mode(tmp_path / "course" / "x") == 0o644, "a private folder within another one has its time alone"
+    (tmp_path / "course" / "x").unlink()
     assert open_to_others(tmp_path / "course") == []
     assert mode(tmp_path / "course" / "by-a-program") == 0o600
     assert mode(tmp_path / "elsewhere" / "reports") == 0o755
@@ -70,14 +74,6 @@ def test_file_that_is_there_keeps_its_permissions_until_it_is_written(tmp_path: 
     with private(course.root):
         atomic_write(course.root / "written.txt", b"y")
     assert (mode(course.root / "kept.txt"), mode(course.root / "written.txt")) == (0o644, 0o600)
-
-
-def test_private_folder_in_a_private_folder_leaves_the_users_umask_as_it_was(tmp_path: Path) -> None:
-    with private(tmp_path / "a"):
-        with private(tmp_path / "b"):
-            atomic_write(tmp_path / "a" / "x", b"")
-        atomic_write(tmp_path / "a" / "y", b"")
-    assert (mode(tmp_path / "a" / "x"), mode(tmp_path / "a" / "y")) == (0o644, 0o600)
 
 
 def test_course_that_is_shared_with_a_group_stays_shared_with_it(tmp_path: Path) -> None:
@@ -94,27 +90,21 @@ def test_course_that_is_shared_with_a_group_stays_shared_with_it(tmp_path: Path)
 def test_new_course_is_closed_and_the_folders_above_it_are_the_users(tmp_path: Path) -> None:
     course = new_course(tmp_path / "years" / "2026" / "course", CONFIG)
     assert mode(course.root) == 0o700 and mode(course.root.parent) == 0o755
+    (tmp_path / "used").mkdir(mode=0o750)
+    (tmp_path / "used" / "notes.txt").touch()
+    assert mode(new_course(tmp_path / "used", CONFIG).root) == 0o750, "one that holds something keeps its permissions"
 
 
 def commands_on_courses() -> list[click.Parameter]:
     """The parameter of each command that names the course, but of those that only read it or publish from it."""
-    reads = ("exam", "book")
-    groups = {
-        name: command
-        for name, command in {
-            str(command.name): command for commands in cli.by_audience().values() for command in commands
-        }.items()
-    }
-    every = {
-        f"{name} {sub}".strip(): inner
-        for name, command in groups.items()
-        for sub, inner in (command.commands if isinstance(command, click.Group) else {"": command}).items()
-    }
-    instructors = {command.name for command in cli.by_audience()["For instructors"]}
+    every = {}
+    for command in cli.by_audience()["For instructors"]:
+        subs = command.commands if isinstance(command, click.Group) else {"": command}
+        every |= {f"{command.name} {sub}".strip(): inner for sub, inner in subs.items()}
     return [
         pytest.param(parameter, id=name)
         for name, command in every.items()
-        if name.split()[0] in instructors and name.split()[-1] not in reads
+        if name.split()[-1] not in ("exam", "book")
         for parameter in command.params
         if parameter.name == "folder"
     ]
@@ -129,14 +119,7 @@ def test_command_keeps_private_what_it_writes_into_its_course(parameter: click.P
     assert mode(tmp_path / "x") == 0o600
 
 
-def test_refused_option_leaves_the_umask_as_it_was(tmp_path: Path) -> None:
-    done = CliRunner().invoke(cli.main, ["grade", NAME, "--course", str(tmp_path), "--workers", "none"])
-    assert done.exit_code == 2  # the umask is looked at when the test ends
-
-
-def test_release_and_grades_are_private_and_exports_elsewhere_are_not(
-    tmp_path: Path, short: nbformat.NotebookNode
-) -> None:
+def test_release_and_grades_are_private_and_exports_elsewhere_are_not(tmp_path: Path, short: object) -> None:
     root = tmp_path / "course"
     with private(root):
         course = write_course(root, short, ("half-done", "not-json"))
@@ -144,6 +127,8 @@ def test_release_and_grades_are_private_and_exports_elsewhere_are_not(
     assert (root / "gradebook.db").is_file() and course.notebook("release", ".", NAME).is_file()
     assert list((root / "autograded").rglob("*.ipynb")) and list((root / ".grading").rglob("ledger*"))
     assert open_to_others(root) == []
+    refused = CliRunner().invoke(cli.main, ["grade", NAME, "--course", str(root), "--workers", "none"])
+    assert refused.exit_code == 2  # the umask is looked at when the test ends
     for out in (root / "reports" / "in.csv", tmp_path / "out.csv"):
         done = CliRunner().invoke(cli.main, ["export", NAME, "--course", str(root), "--out", str(out)])
         assert done.exit_code == 0, done.output
@@ -167,11 +152,9 @@ def test_doctor_says_what_others_can_read_and_how_to_close_it(tmp_path: Path) ->
         assert "3 files and 4 folders, among them the gradebook" in says and f"'chmod -R go= '{course.root}''" in says
         (course.root / "gradebook.db").chmod(0o600)
         (course.root / "viva").chmod(0o700)
-        seen = exposed(course)
-        assert seen is not None and str(seen) == "1 file and 2 folders, among them sources with their solutions"
+        assert str(exposed(course)) == "1 file and 2 folders, among them sources with their solutions"
         (course.root / "source").chmod(0o600 | stat.S_IRGRP)  # the group can list it, and enter it cannot
-        seen = exposed(course)
-        assert seen is not None and str(seen) == "0 files and 1 folder, among them sources with their solutions"
+        assert str(exposed(course)) == "0 files and 1 folder, among them sources with their solutions"
         above.chmod(0o700)
         assert exposed(course) is None
     finally:
@@ -205,10 +188,7 @@ def test_file_system_is_that_of_the_longest_mount(tmp_path: Path, path: str, kin
     (tmp_path / "mountinfo").write_text(MOUNTS)
     assert file_system_of(Path(path), tmp_path / "mountinfo") == kind
     assert is_far(kind) is far
-
-
-def test_file_system_is_unknown_where_the_kernel_does_not_tell(tmp_path: Path) -> None:
-    assert file_system_of(tmp_path, tmp_path / "none") == "" and not is_far("")
+    assert file_system_of(tmp_path, tmp_path / "none") == "" and not is_far(""), "where the kernel does not tell"
 
 
 # In a mount namespace of its own: gives the two accounts names, and makes the Python that runs this reachable for them,

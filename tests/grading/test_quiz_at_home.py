@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from arriving import released
 from click.testing import CliRunner
 from small_class import NAME, ROOT
 
@@ -17,17 +18,21 @@ from softlookup_course.viva.questions import LETTERS
 from softlookup_judge.authoring import read_solution
 from softlookup_judge.helping.kept import read_kept
 
+RIGHT = answers(read_solution(ROOT / "solutions" / f"{NAME}.py"))
+
+
+def notebook_of(folder, texts):
+    path = folder / f"{NAME}.ipynb"
+    nbformat.write(filled(released(), texts), path)
+    return path
+
 
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory):
-    release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
-    right = answers(read_solution(ROOT / "solutions" / f"{NAME}.py"))
-    texts = {f"04-{name}": right[f"04-{name}"] for name in ("mix", "weights", "attention")}
+    texts = {f"04-{name}": RIGHT[f"04-{name}"] for name in ("mix", "weights", "attention")}
     texts |= {"04-scores": "def scores(q, k):\n    return q", "04-scale": "1 / 0"}
-    texts["04-softmax"] = "print('printed by a cell')\n" + right["04-softmax"]
-    path = tmp_path_factory.mktemp("home") / f"{NAME}.ipynb"
-    nbformat.write(filled(release, texts), path)
-    return path
+    texts["04-softmax"] = "print('printed by a cell')\n" + RIGHT["04-softmax"]
+    return notebook_of(tmp_path_factory.mktemp("home"), texts)
 
 
 @pytest.mark.slow
@@ -98,14 +103,6 @@ def softmax(x):
 """
 
 
-def notebook_of(folder, source):
-    right = answers(read_solution(ROOT / "solutions" / f"{NAME}.py"))
-    release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
-    path = folder / f"{NAME}.ipynb"
-    nbformat.write(filled(release, {"04-softmax": source, "04-scale": right["04-scale"]}), path)
-    return path
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "says"),
@@ -113,8 +110,8 @@ def notebook_of(folder, source):
     ids=["ends", "hangs"],
 )
 def test_an_edit_that_does_not_come_back_costs_its_task_and_a_sentence(tmp_path, source, says):
-    sentences = []
-    questions = home_questions(notebook_of(tmp_path, source), 1, 5, say=sentences.append)
+    sentences, path = [], notebook_of(tmp_path, {"04-softmax": source, "04-scale": RIGHT["04-scale"]})
+    questions = home_questions(path, 1, 5, say=sentences.append)
     assert {question.task for question in questions} == {"04.scale"}
     [sentence] = sentences
     assert sentence.startswith(f"04.softmax is left out: your answer, or a copy of it with one line changed, {says}")
@@ -131,10 +128,10 @@ def is_running(pid):
 
 @pytest.mark.slow
 def test_an_edit_that_kills_its_group_does_not_kill_the_quiz(tmp_path):
-    command = [sys.executable, "-m", "softlookup_command", "quiz", notebook_of(tmp_path, KILLS), "--questions", "1"]
-    done = subprocess.run(
-        [*command, "--seed", "5"], input="A\n", capture_output=True, text=True, timeout=300, start_new_session=True
-    )
+    path = notebook_of(tmp_path, {"04-softmax": KILLS, "04-scale": RIGHT["04-scale"]})
+    command = [sys.executable, "-m", "softlookup_command", "quiz", path, "--questions", "1", "--seed", "5"]
+    alone = {"timeout": 300, "start_new_session": True}
+    done = subprocess.run(command, input="A\n", capture_output=True, text=True, **alone)
     assert done.returncode == 0 and "ended the process that ran it" in done.stdout, done.stdout + done.stderr
     assert "1 of 1  (04.scale)" in done.stdout and done.stdout.endswith("of 1 right\n")
 
@@ -143,8 +140,7 @@ def test_an_edit_that_kills_its_group_does_not_kill_the_quiz(tmp_path):
 def test_nothing_begins_after_the_time_of_a_quiz_and_it_is_said(notebook, monkeypatch):
     monkeypatch.setattr(quiz_at_home, "_TOTAL_S", 0.0)
     sentences = []
-    assert home_questions(notebook, 1, 5, say=sentences.append) == []
-    assert len(sentences) == 1 and sentences[0].endswith("and what follows are left out."), sentences
+    assert home_questions(notebook, 1, 5, say=sentences.append) == [] and len(sentences) == 1
 
 
 def test_the_time_of_a_quiz_is_over_without_a_word_where_enough_tasks_were_tried(notebook):
@@ -153,6 +149,7 @@ def test_the_time_of_a_quiz_is_over_without_a_word_where_enough_tasks_were_tried
     for tasks, says in ((quiz_at_home.SPARE + 1, 1), (quiz_at_home.SPARE, 0)):
         search = quiz_at_home._Search(quiz_at_home.Job(notebook, tasks, 5), sentences.append, work, until=0.0)
         assert search.is_over("04.mix") and len(sentences) == says
+        assert all(sentence.endswith("and what follows are left out.") for sentence in sentences)
         sentences.clear()
         search.until = float("inf")
         assert not search.is_over("04.mix") and not sentences

@@ -22,69 +22,34 @@ from tests.checking.rank_tasks import NAME, RIGHT, TASKS
 
 pytestmark = NEEDS_SANDBOX
 
-GLOBALS = """
-everything = {}
-
-
-def all_reduce(x, dist):
-    rank, world = dist.get_rank(), dist.get_world_size()
-    everything.setdefault(world, {})[rank] = x.copy()
-    received = np.empty(1)
+TALK = """    received = np.empty(1)
     for step in range(2):
         sent = dist.isend(np.zeros(1), (rank + 1) % world) if world > 1 else None
         if sent:
             dist.recv(received, (rank - 1) % world)
             sent.wait()
-    return np.sum(list(everything[world].values()), axis=0)
 """
-FILES = """
+"""Messages that say nothing, so that every rank has had its turn."""
+
+GLOBALS = f"""
+everything = {{}}
+
+
+def all_reduce(x, dist):
+    rank, world = dist.get_rank(), dist.get_world_size()
+    everything.setdefault(world, {{}})[rank] = x.copy()
+{TALK}    return np.sum(list(everything[world].values()), axis=0)
+"""
+FILES = f"""
 import os
 
 
 def all_reduce(x, dist):
     rank, world = dist.get_rank(), dist.get_world_size()
-    folder = f"/tmp/cheat_{world}_{x.size}"
+    folder = f"/tmp/cheat_{{world}}_{{x.size}}"
     os.makedirs(folder, exist_ok=True)
-    np.save(f"{folder}/{rank}.npy", x)
-    received = np.empty(1)
-    for step in range(2):
-        sent = dist.isend(np.zeros(1), (rank + 1) % world) if world > 1 else None
-        if sent:
-            dist.recv(received, (rank - 1) % world)
-            sent.wait()
-    return np.sum([np.load(f"{folder}/{name}") for name in sorted(os.listdir(folder))], axis=0)
-"""
-LOCKS = """
-import fcntl
-import os
-import struct
-
-
-def all_reduce(x, dist):
-    rank, world = dist.get_rank(), dist.get_world_size()
-    file = os.open(np.__file__, os.O_RDONLY)
-    for at, bit in enumerate(np.unpackbits(x.view(np.uint8))):
-        if bit:
-            fcntl.lockf(file, fcntl.LOCK_SH, 1, (world * 1000 + x.size) * 100_000 + rank * 10_000 + at)
-    received = np.empty(1)
-    for step in range(2):
-        sent = dist.isend(np.zeros(1), (rank + 1) % world) if world > 1 else None
-        if sent:
-            dist.recv(received, (rank - 1) % world)
-            sent.wait()
-    if os.fork() == 0:  # a process's locks are not in its own way
-        total = np.zeros_like(x)
-        for other in range(world):
-            bits = np.zeros(x.nbytes * 8, np.uint8)
-            for at in range(len(bits)):
-                place = (world * 1000 + x.size) * 100_000 + other * 10_000 + at
-                asks = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, place, 1, 0)
-                bits[at] = struct.unpack("hhqqi4x", fcntl.fcntl(file, fcntl.F_GETLK, asks))[0] != fcntl.F_UNLCK
-            total = total + np.packbits(bits).view(x.dtype)
-        np.save("/tmp/total.npy", total)
-        os._exit(0)
-    os.wait()
-    return np.load("/tmp/total.npy")
+    np.save(f"{{folder}}/{{rank}}.npy", x)
+{TALK}    return np.sum([np.load(f"{{folder}}/{{name}}") for name in sorted(os.listdir(folder))], axis=0)
 """
 WAITING = """
 import threading
@@ -100,9 +65,8 @@ def all_reduce(x, dist):
     os._exit(3)
 """
 DEADLOCK = RIGHT.replace("sent = dist.isend(", "dist.send(").replace("        sent.wait()\n", "")
-HONEST_GLOBALS = "calls = []\n\n\n" + RIGHT.replace(
-    "    rank, world", "    calls.append(len(calls))\n    rank, world", 1
-)
+COUNTED = RIGHT.replace("    rank, world", "    calls.append(len(calls))\n    rank, world", 1)
+HONEST_GLOBALS = "calls = []\n\n\n" + COUNTED
 
 
 @contextmanager
@@ -133,66 +97,49 @@ def test_a_right_program_earns_all_points(marked, answer):
     assert (mark.verdict, mark.points) == ("pass", mark.max), mark.message
 
 
-@pytest.mark.parametrize("answer", [GLOBALS, FILES], ids=["globals", "files"])
-def test_ranks_that_know_of_each_other_without_messages_earn_nothing(marked, answer):
+# Locks on files of the system are tried in test_side_by_side.py.
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        pytest.param(GLOBALS, "in a process of its own", id="globals"),
+        pytest.param(FILES, "in a process of its own", id="files"),
+        pytest.param(DEADLOCK, "rank 0 waits for rank 1, 1 for", id="ranks that wait for each other"),
+        pytest.param(ENDS, "ended with status 3", id="a rank that ends its process"),
+    ],
+)
+def test_ranks_that_know_each_other_without_messages_or_never_answer_earn_nothing(marked, answer, says):
     mark = marked(answer)
-    assert mark.points == 0 and "in a process of its own" in mark.message, mark.message
+    assert mark.points == 0 and says in mark.message, mark.message
+    assert (mark.verdict == "stopped") == (answer == ENDS)
 
 
-def test_ranks_that_talk_through_locks_earn_nothing(marked):
-    assert marked(LOCKS).points == 0
-
-
-def test_no_process_of_a_submission_is_alive_beside_the_one_that_is_asked(marked, monkeypatch):
-    begun, questions = [], []
-
-    class Counted(SubmissionSession):
-        def __init__(self, place, until):
-            assert not any(_is_alive(other) for other in begun)
-            super().__init__(place, until)
-            begun.append(place)
-
-        def ask(self, cases, *args, **named):
-            questions.append((len(begun), {case.rank for case in cases if case.world > 1}))
-            return super().ask(cases, *args, **named)
-
-    monkeypatch.setattr(forks, "SubmissionSession", Counted)
-    assert marked(WAITING + RIGHT).verdict == "pass"
-    assert len(begun) == 1 + 1 + 4, "the notebook, the worlds, and each rank"
-    ranks = {process: set().union(*(each for at, each in questions if at == process)) for process in range(1, 7)}
-    assert ranks == {1: set(), 2: {0, 1, 2, 3}, 3: {0}, 4: {1}, 5: {2}, 6: {3}}
-
-
-def _is_alive(place):
-    return Path(f"/proc/{place.pid}").exists()
-
-
-def test_a_program_that_ends_its_process_costs_its_own_points(marked):
-    mark = marked(ENDS)
-    assert (mark.verdict, mark.points) == ("stopped", 0) and "ended with status 3" in mark.message
-
-
-def test_ranks_that_wait_for_each_other_are_named(marked):
-    mark = marked(DEADLOCK)
-    assert mark.points == 0 and "rank 0 waits for rank 1, 1 for" in mark.message
-
-
-def test_a_mistake_is_named_as_at_home(marked):
-    mark = marked(RIGHT.replace("2 * (world - 1)", "world - 1"))
-    assert (mark.points, mark.diagnosis) == (0, ("one-round",))
-
-
-def test_further_questions_are_asked_in_one_more_process(marked, monkeypatch):
+@pytest.fixture
+def begun(monkeypatch):
+    """The processes of a submission as they are begun, each with the ranks that it was asked."""
     begun = []
 
     class Counted(SubmissionSession):
         def __init__(self, place, until):
-            assert not any(_is_alive(other) for other in begun)
+            assert not any(Path(f"/proc/{other.pid}").exists() for other, _ in begun), "one is alive beside it"
             super().__init__(place, until)
-            begun.append(place)
+            begun.append((place, set()))
+
+        def ask(self, cases, *args, **named):
+            begun[-1][1].update(case.rank for case in cases if case.world > 1)
+            return super().ask(cases, *args, **named)
 
     monkeypatch.setattr(forks, "SubmissionSession", Counted)
-    assert marked(RIGHT.replace("2 * (world - 1)", "world - 1")).diagnosis == ("one-round",)
+    return begun
+
+
+def test_no_process_of_a_submission_is_alive_beside_the_one_that_is_asked(marked, begun):
+    assert marked(WAITING + RIGHT).verdict == "pass"
+    assert [ranks for _, ranks in begun] == [set(), {0, 1, 2, 3}, {0}, {1}, {2}, {3}], "notebook, worlds, each rank"
+
+
+def test_a_mistake_is_named_as_at_home_by_further_questions_in_one_more_process(marked, begun):
+    mark = marked(RIGHT.replace("2 * (world - 1)", "world - 1"))
+    assert (mark.points, mark.diagnosis) == (0, ("one-round",))
     assert len(begun) == 3, "the notebook, the worlds, and all further questions"
 
 
@@ -207,6 +154,7 @@ def test_a_process_that_ends_in_further_questions_only_has_no_answers():
         list(student.answers([], 1))
 
 
+@pytest.mark.slow
 def test_a_cell_that_was_stopped_is_stopped_sooner_where_it_is_run_again(monkeypatch):
     times, run = [], SubmissionSession.run
 
@@ -222,6 +170,7 @@ def test_a_cell_that_was_stopped_is_stopped_sooner_where_it_is_run_again(monkeyp
     assert times == [None] + [1.0] * 5
 
 
+@pytest.mark.slow
 def test_a_program_that_is_not_judged_for_lack_of_time_is_left_to_a_person():
     with examining(Limits(cell_s=60, answer_s=60, total_s=9)) as mark_of:
         mark = mark_of("import time\ntime.sleep(3)\n\n\n" + RIGHT)

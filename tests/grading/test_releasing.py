@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from failing import differences, snapshot_of
 from fake_grader import here
+from own_course import TEXTS
 
 from softlookup_command.commands import main
 from softlookup_grader import Course, GradeRequest, grade_assignment
@@ -26,10 +27,8 @@ WORD = "a word that nobody guesses"
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with two assignments, as the current folder."""
     (tmp_path / "solutions").mkdir()
-    shutil.copyfile(ROOT / "_config.yml", tmp_path / "_config.yml")
-    shutil.copyfile(ROOT / "nbgrader_config.py", tmp_path / "nbgrader_config.py")
-    for name in (NAME, OTHER):
-        shutil.copyfile(ROOT / "solutions" / f"{name}.py", tmp_path / "solutions" / f"{name}.py")
+    for name in ("_config.yml", "nbgrader_config.py", f"solutions/{NAME}.py", f"solutions/{OTHER}.py"):
+        shutil.copyfile(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -44,18 +43,27 @@ def courses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def copied(folder: Path, checkout: Path) -> Path:
+    shutil.copytree(folder, checkout / "c")
+    return checkout
+
+
 @pytest.fixture
 def public(checkout: Path, courses: Path) -> Path:
     """The checkout, and in it a course in which an assignment was released without a secret word."""
-    shutil.copytree(courses / "public", checkout / "c")
-    return checkout
+    return copied(courses / "public", checkout)
 
 
 @pytest.fixture
 def seeded(checkout: Path, courses: Path) -> Path:
-    """The checkout, and in it a course in which an assignment was released with a secret word."""
-    shutil.copytree(courses / "seeded", checkout / "c")
-    return checkout
+    """The same with a secret word."""
+    return copied(courses / "seeded", checkout)
+
+
+@pytest.fixture
+def again(checkout: Path, after_grading: Path) -> Path:
+    """The same without a secret word, and graded."""
+    return copied(after_grading, checkout)
 
 
 def release(*words: str) -> Result:
@@ -64,12 +72,6 @@ def release(*words: str) -> Result:
 
 def notebook(step: str, name: str = NAME) -> nbformat.NotebookNode:
     return nbformat.read(Path("c", step, name, f"{name}.ipynb"), as_version=4)
-
-
-def snapshot() -> dict[str, bytes]:
-    """All files of the course but its database and logs."""
-    files = [path for part in ("source", "release") for path in Path("c", part).rglob("*.ipynb")]
-    return {str(path): path.read_bytes() for path in [*files, Path("c", RECORD)]}
 
 
 def change_points(number: float) -> None:
@@ -82,17 +84,13 @@ def change_points(number: float) -> None:
 
 
 def test_a_seeded_course_refuses_another_word_and_none(seeded: Path) -> None:
-    before = snapshot()
+    before = snapshot_of(Path("c"))
     for words, says in (([], "none was given"), (["--course-seed", "another"], "not the secret word")):
         refused = release(*words)
         assert refused.exit_code == 2 and says in refused.stderr and "--force" in refused.stderr
-        assert snapshot() == before
+        assert not differences(snapshot_of(Path("c")), before)
     assert release(NAME, "--course-seed", WORD).exit_code == 0
-    assert snapshot() == before
-
-
-def test_a_public_course_refuses_a_word(public: Path) -> None:
-    assert "without a secret word" in release("--course-seed", WORD).stderr
+    assert not differences(snapshot_of(Path("c")), before)
 
 
 @pytest.mark.slow
@@ -108,31 +106,22 @@ def test_the_word_is_not_stored(seeded: Path) -> None:
     assert WORD not in record.read_text() and record.stat().st_mode & 0o077 == 0
     seed = json.loads(record.read_text())["seed"]
     assert len(bytes.fromhex(seed["salt"])) == 16 and len(bytes.fromhex(seed["scrypt"])) == 64
-    variants = draw_variants(WORD)
-    assert any(
-        f"variant={variants[task]})" in str(notebook("release").cells) for task in variants if task[:2] == NAME[:2]
-    )
-
-
-def test_one_assignment_is_released_alone(public: Path) -> None:
-    assert Path("c", "release", NAME).exists()
-    assert not Path("c", "release", OTHER).exists()
-    assert "there is no assignment 44" in release("44").stderr
+    variants = {task: number for task, number in draw_variants(WORD).items() if task[:2] == NAME[:2]}
+    assert any(f"variant={number})" in str(notebook("release").cells) for number in variants.values())
 
 
 def test_a_changed_source_is_kept_and_named_and_the_others_released(public: Path) -> None:
+    source = Path("c", "source", NAME, f"{NAME}.ipynb")
+    source.write_text(json.dumps(json.loads(source.read_text())))
+    assert f"released {NAME}" in release(NAME).output, "saved without a change"
     change_points(9)
-    before = Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes()
+    before = source.read_bytes()
     result = release()
     assert result.exit_code == 0 and f"kept {NAME} as it is" in result.output and "-check" in result.output
     assert f"released {OTHER}" in result.output and f"released {NAME}" not in result.output
-    assert Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes() == before
-
-
-def test_saved_without_a_change_is_not_changed(public: Path) -> None:
-    path = Path("c", "source", NAME, f"{NAME}.ipynb")
-    path.write_text(json.dumps(json.loads(path.read_text())))
-    assert f"released {NAME}" in release(NAME).output
+    Path("c", RECORD).unlink()
+    assert f"kept {NAME} as it is" in release(NAME).output, "nothing is lost without a record, either"
+    assert source.read_bytes() == before
 
 
 def test_force_replaces_a_changed_source_and_keeps_a_copy(public: Path) -> None:
@@ -142,12 +131,6 @@ def test_force_replaces_a_changed_source_and_keeps_a_copy(public: Path) -> None:
     (backup,) = Path("c", REPLACED).iterdir()
     assert backup.read_bytes() == before
     assert Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes() != before
-
-
-def test_a_course_without_a_record_loses_nothing(public: Path) -> None:
-    change_points(9)
-    Path("c", RECORD).unlink()
-    assert f"kept {NAME} as it is" in release(NAME).output
 
 
 def test_choices_hold_for_later_releases(public: Path) -> None:
@@ -208,10 +191,6 @@ def test_what_an_instructor_wrote_for_assistants_stays(public: Path) -> None:
     assert refused.exit_code == 2 and "'tutor', 'off'" in refused.stderr
 
 
-def everything() -> dict[str, str]:
-    return snapshot_of(Path("c"))
-
-
 @pytest.fixture(scope="module")
 def after_grading(courses: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The public course with two submissions that were graded."""
@@ -232,48 +211,26 @@ def graded(course: Course) -> dict[str, tuple[float, float]]:
         return {row.student.id: (row.score, row.max_score) for row in book.assignment_submissions(NAME)}
 
 
-@pytest.fixture
-def again(checkout: Path, after_grading: Path) -> Path:
-    """The checkout, and in it a course that was graded."""
-    shutil.copytree(after_grading, checkout / "c")
-    return checkout
-
-
-OWN_TASK = {
-    "02_soft_lookup.py": """# %% [markdown]
-# [[task 02.twice]]
-
-# %% 02-twice
-def twice(x):
-    ### BEGIN SOLUTION
-    return 2 * x
-    ### END SOLUTION
-""",
-    "02_soft_lookup.toml": """[tasks]
-"02.twice" = { name = "twice", title = "Twice", points = 1, minutes = 2, difficulty = 1, anchor = "", returns = ["y"] }
-""",
-    "02_soft_lookup_tasks.py": '''"""Twice."""
-from softlookup_inside.asking.case import Case
-from softlookup_judge.data.published import described
-from softlookup_judge.chapters.draws import normal
-
-TASKS = (described("02.twice", cases=lambda rng: [Case("one", (normal(rng, 3),))], oracle=lambda x: x + x),)
-''',
-}
+def write_own_task() -> None:
+    """Add a task of the course to the assignment: that of own_course.py under another number."""
+    Path("c", "tasks").mkdir()
+    for name, text in TEXTS.items():
+        if name.startswith("99"):
+            text = (text.partition("from softlookup import check\n\n")[2] or text).replace("99", "02")
+            text = text.replace("title =", 'anchor = "", title =')
+            Path("c", "tasks", name.replace("99_mine", NAME)).write_text(text)
 
 
 @pytest.mark.parametrize("what", ["dropped", "own task", "among others"])
 def test_a_release_that_nbgrader_would_refuse_writes_nothing(again: Path, what: str) -> None:
     if what == "own task":
-        Path("c", "tasks").mkdir()
-        for name, text in OWN_TASK.items():
-            Path("c", "tasks", name).write_text(text)
-    before = everything()
+        write_own_task()
+    before = snapshot_of(Path("c"))
     refused = release(*([] if what == "own task" else ["--drop", "02.limit"]), *([NAME] * (what != "among others")))
     assert refused.exit_code == 2 and "was graded already" in refused.stderr
-    sentence = "02.twice would be new" if what == "own task" else "--points 02.limit=0"
+    sentence = "02.row-means would be new" if what == "own task" else "--points 02.limit=0"
     assert sentence in refused.stderr.replace("\n", " "), refused.stderr
-    assert not differences(everything(), before)
+    assert not differences(snapshot_of(Path("c")), before)
     shutil.rmtree(Path("c", "tasks"), ignore_errors=True)
     assert f"released {NAME}" in release(NAME).output, "nobody has changed the source"
 
@@ -306,23 +263,10 @@ def test_a_live_release_is_finished_by_nobody_else(public: Path) -> None:
         assert not target.exists()
     Course.at(root)
     assert target.read_bytes() == b"new" and not staging.is_decided(root)
-
-
-def test_what_was_not_decided_is_gone(public: Path) -> None:
-    root = Path("c").resolve()
     with pytest.raises(ZeroDivisionError), staging.staged(root) as stage:
-        stage.add(b"new", root / "new.txt")
+        stage.add(b"newer", root / "newer.txt")
         raise ZeroDivisionError
-    assert not (root / staging.BEGUN).exists() and not (root / "new.txt").exists()
-
-
-def test_a_new_course_is_its_owners_alone(checkout: Path) -> None:
-    assert release(NAME).exit_code == 0
-    assert Path("c").stat().st_mode & 0o777 == 0o700
-    Path("shared").mkdir(mode=0o750)
-    Path("shared", "mine.txt").touch()
-    release("--course", "shared", NAME)
-    assert Path("shared").stat().st_mode & 0o777 == 0o750, "a folder that holds something keeps its permissions"
+    assert not (root / staging.BEGUN).exists() and not (root / "newer.txt").exists(), "what was not decided is gone"
 
 
 @pytest.mark.slow
@@ -334,17 +278,18 @@ def test_a_secret_word_leaves_the_solution_out_of_the_help(seeded: Path) -> None
     assert "ends with a worked example" in release(OTHER, "--course-seed", WORD).output
 
 
-def test_without_a_secret_word_all_help_is_given(public: Path) -> None:
+def test_without_a_secret_word_all_help_is_given_and_none_is_taken_later(public: Path) -> None:
+    assert Path("c", "release", NAME).exists() and not Path("c", "release", OTHER).exists(), "it was named alone"
+    assert "there is no assignment 44" in release("44").stderr
+    assert "without a secret word" in release("--course-seed", WORD).stderr
     assert "ends with one solution" in release(NAME).output
     assert "SOFTLOOKUP_HELP" not in str(notebook("release"))
 
 
 def test_addresses_of_the_course_count_before_those_of_the_checkout(public: Path) -> None:
     assert "links to the book lead to ../../_build/html" in release(NAME).output
-    places = (
-        "sphinx: {config: {softlookup_launch: {book: 'https://course.example/', install: 'git+https://lib.example'}}}"
-    )
-    Path("c", "_config.yml").write_text(places)
+    places = "{book: 'https://course.example/', install: 'git+https://lib.example'}"
+    Path("c", "_config.yml").write_text(f"sphinx: {{config: {{softlookup_launch: {places}}}}}")
     done = release(NAME)
     assert done.exit_code == 0 and "links to the book" not in done.output
     text = str(notebook("release"))
@@ -355,9 +300,10 @@ def test_addresses_of_the_course_count_before_those_of_the_checkout(public: Path
 @pytest.mark.parametrize("config", ["a: [", "sphinx: {config: {softlookup_launch: [1]}}", "- a\n"])
 def test_a_damaged_config_of_the_course_is_told(public: Path, config: str) -> None:
     Path("c", "_config.yml").write_text(config)
-    before = everything()
+    before = snapshot_of(Path("c"))
     refused = release(NAME)
-    assert refused.exit_code == 2 and "_config.yml" in refused.stderr and not differences(everything(), before)
+    assert refused.exit_code == 2 and "_config.yml" in refused.stderr
+    assert not differences(snapshot_of(Path("c")), before)
 
 
 @pytest.mark.slow

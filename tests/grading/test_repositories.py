@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from arriving import FILE, collected, enter_class, notebook, unreadable, write, zipped
-from paper_class import paper_course
 from small_class import NAME
 
 from softlookup_grader import Course, CourseError
@@ -22,15 +21,16 @@ ROSTER = "identifier,github_username\nada@example.org,Countess\nben,bb-1\nnobody
 
 
 @pytest.fixture
-def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
-    made = paper_course(tmp_path_factory, source)
-    enter_class(made, "ada", "ben", "lin-ada", "7103")
-    return made
+def course(paper: Course) -> Course:
+    enter_class(paper, "ada", "ben", "lin-ada", "7103")
+    return paper
 
 
-def git(folder: Path, *words: str) -> None:
+def git(folder: Path, *words: str, **more: str) -> str:
     who = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.org", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+    return subprocess.run(
+        ["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True, **more
+    ).stdout.strip()
 
 
 def on_server(server: Path, name: str, files: dict[str, bytes]) -> Path:
@@ -47,10 +47,9 @@ def on_server(server: Path, name: str, files: dict[str, bytes]) -> Path:
 
 
 def test_names_of_repositories_end_in_a_students_name(course: Course, tmp_path: Path) -> None:
-    write(tmp_path, {f"one-head-ben/{FILE}": notebook(), f"7103/exercises/{NAME}/{FILE}": notebook("")})
-    write(
-        tmp_path, {f"one-head-guest/{FILE}": notebook(), "one-head-ben/.git/HEAD": b"", "one-head-guest/.git/HEAD": b""}
-    )
+    write(tmp_path, {f"one-head-{name}/{FILE}": notebook() for name in ("ben", "guest")})
+    write(tmp_path, {f"one-head-{name}/.git/HEAD": b"" for name in ("ben", "guest")})
+    write(tmp_path, {f"7103/exercises/{NAME}/{FILE}": notebook("")})
     done = collect(course, NAME, [tmp_path])
     assert collected(course) == {"ben": notebook(), "7103": notebook("")}
     assert list(done.summary.strangers) == ["one-head-guest"]
@@ -106,9 +105,7 @@ def test_a_name_that_the_roster_has_for_two_is_nobodys(course: Course, tmp_path:
 
 
 @pytest.mark.parametrize("names", [("hw", "ben-hw"), ("1-hw", "2-hw")])
-def test_two_forks_of_the_same_name_are_told_apart_by_their_remotes(
-    course: Course, tmp_path: Path, names: tuple[str, str]
-) -> None:
+def test_two_forks_of_the_same_name_are_told_apart_by_their_remotes(course, tmp_path, names):
     for name, user in zip(names, ("Ada", "ben"), strict=True):
         config = f'[core]\n\tbare = false\n[remote "origin"]\n\turl = git@g.org:{user}/hw.git\n\tfetch = +refs\n'
         write(tmp_path, {f"{name}/{FILE}": notebook(f"return '{user}'"), f"{name}/.git/config": config.encode()})
@@ -129,22 +126,15 @@ def test_roster_says_whose_a_repository_is(course: Course, tmp_path: Path) -> No
         collect(course, NAME, [tmp_path], Ways(roster=Table("identifier,github_username\nnobody,zed\n")))
 
 
-@pytest.mark.parametrize(("separator", "end"), [(",", "\n"), (";", "\r\n"), ("\t", "\r\n")])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_repositories_are_cloned_from_a_table_in_any_form(
-    course: Course, tmp_path: Path, separator: str, end: str, encoding: str
-) -> None:
-    addresses = {
-        "ADA@example.org": str(on_server(tmp_path, "countess", {f"work/{FILE}": notebook()})),
-        "ben@example.org": on_server(tmp_path, "b", {"final.ipynb": notebook("return 2.0")}).as_uri(),
-    }
-    rows = [["E-Mail", "Gruppe", "Adresse"], *([mail, "1", address] for mail, address in addresses.items())]
-    text = end.join(separator.join(row) for row in rows) + end
-    (tmp_path / "list.csv").write_bytes(text.encode(encoding))
+def test_repositories_are_cloned_from_a_table_in_any_form(course: Course, tmp_path: Path) -> None:
+    first = on_server(tmp_path, "countess", {f"work/{FILE}": notebook()})
+    second = on_server(tmp_path, "b", {"final.ipynb": notebook("return 2.0")}).as_uri()
+    text = f"E-Mail;Gruppe;Adresse\r\nADA@example.org;1;{first}\r\nben@example.org;1;{second}\r\n"
+    (tmp_path / "list.csv").write_bytes(text.encode("utf-16"))
     done = collect(course, NAME, [tmp_path / "list.csv"])
     assert collected(course) == {"ada": notebook(), "ben": notebook("return 2.0")}
     assert "'Adresse' is the repository" in done.understood[0]
-    assert arrivals(course, NAME).by_student["ada"].source == f"{addresses['ADA@example.org']}/work/{FILE}"
+    assert arrivals(course, NAME).by_student["ada"].source == f"{first}/work/{FILE}"
 
 
 def test_each_repository_that_cannot_be_cloned_is_named(course: Course, tmp_path: Path) -> None:
@@ -155,10 +145,8 @@ def test_each_repository_that_cannot_be_cloned_is_named(course: Course, tmp_path
     done = collect(course, NAME, [tmp_path / "list.csv"])
     assert set(collected(course)) == {"lin-ada"}
     assert f"{tmp_path}/none.git could not be cloned (" in unreadable(course, "ada")
-    assert (
-        "is no address of a repository" in unreadable(course, "ben")
-        and unreadable(course, "7103") == "the repository is empty"
-    )
+    assert "is no address of a repository" in unreadable(course, "ben")
+    assert unreadable(course, "7103") == "the repository is empty"
     assert list(done.summary.strangers) == ["guest"]
 
 
@@ -185,25 +173,16 @@ def test_addresses_that_are_no_repositories_do_not_reach_git(address: str, monke
     assert "refused" in clone.why
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        *(
-            "https://example.org/ada/x.git",
-            "https://me:pass@example.org/x",
-            "ssh://git@h/x",
-            "git://h/x",
-            "file:///srv/x",
-        ),
-        *("git@host:ada/x.git", "host:x.git", "/srv/git/ada.git", "../ada", "~/my repos/ada.git"),
-    ],
+ADDRESSES = (
+    *("https://example.org/ada/x.git", "https://me:pass@example.org/x", "ssh://git@h/x", "git://h/x", "file:///srv/x"),
+    *("git@host:ada/x.git", "host:x.git", "/srv/git/ada.git", "../ada", "~/my repos/ada.git"),
 )
-def test_addresses_of_repositories_are_known(address: str) -> None:
-    assert address_trouble(address) == ""
-    assert takes_addresses(Table(f"id,x\nada,{address}\nben,{address}\n")) == 1
 
 
-def test_tables_without_addresses_are_no_lists_of_repositories() -> None:
+def test_addresses_of_repositories_are_known_and_other_tables_are_no_lists_of_them() -> None:
+    for address in ADDRESSES:
+        assert address_trouble(address) == "", address
+        assert takes_addresses(Table(f"id,x\nada,{address}\nben,{address}\n")) == 1, address
     for text in ("id,address\nada,a@x.org\n", "id,date\nada,2026/12/01\n", "Identifier,b\nTeilnehmer/in81,-\n"):
         assert takes_addresses(Table(text)) is None
 
@@ -234,20 +213,11 @@ def test_a_repository_runs_and_writes_nothing(course: Course, tmp_path: Path) ->
 def test_a_tree_that_unfolds_without_end_stops_nobody(course: Course, tmp_path: Path) -> None:
     work = write(tmp_path / "bomb", {"a": b"x"})
     git(work, "init", "-q")
-    blob = subprocess.run(["git", "hash-object", "-w", "a"], cwd=work, check=True, capture_output=True, text=True)
-    kind, name = "100644 blob", blob.stdout.strip()
+    kind, name = "100644 blob", git(work, "hash-object", "-w", "a")
     for _ in range(12):
         lines = "".join(f"{kind} {name}\tf{n}\n" for n in range(10))
-        tree = subprocess.run(["git", "mktree"], cwd=work, input=lines, check=True, capture_output=True, text=True)
-        kind, name = "040000 tree", tree.stdout.strip()
-    made = subprocess.run(
-        ["git", "-c", "user.name=x", "-c", "user.email=x@x", "commit-tree", name, "-m", "x"],
-        cwd=work,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    git(work, "update-ref", "HEAD", made.stdout.strip())
+        kind, name = "040000 tree", git(work, "mktree", input=lines)
+    git(work, "update-ref", "HEAD", git(work, "commit-tree", name, "-m", "x"))
     good = on_server(tmp_path, "good", {FILE: notebook()})
     (tmp_path / "list.csv").write_text(f"id,address\nada,{work}\nben,{good}\n")
     collect(course, NAME, [tmp_path / "list.csv"])

@@ -4,39 +4,26 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from paper_class import in_class, paper_course
+from paper_class import in_class
 
 from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError
-from softlookup_grader.data.tables import Table, read_table
+from softlookup_grader.data.tables import Table
 from softlookup_grader.platforms.roster import enter, read_roster
 
 ADA = {"last_name": "Lovelace", "first_name": "Ada", "email": "ada@example.org", "lms_user_id": "7101"}
-PLAIN = "id,last_name,first_name,email,lms_user_id\nada,Lovelace,Ada,ada@example.org,7101\nben,,,,\n"
-
-
-@pytest.fixture
-def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
-    return paper_course(tmp_path_factory, source)
-
-
-@pytest.mark.parametrize("content", [PLAIN, "\ufeff" + PLAIN, PLAIN.replace(",", ";"), PLAIN.replace(",", "\t")])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_class_list_is_read_whatever_its_separator_and_encoding(tmp_path: Path, content: str, encoding: str) -> None:
-    (tmp_path / "class.csv").write_bytes(content.encode(encoding))
-    assert read_roster(read_table(tmp_path / "class.csv")).students == {"ada": ADA, "ben": {}}
 
 
 @pytest.mark.parametrize(
     "text",
     [
+        "id,last_name,first_name,email,lms_user_id\nada,Lovelace,Ada,ada@example.org,7101\n",
         "Nachname;Vorname;ID-Nummer;E-Mail-Adresse;lms_user_id\nLovelace;Ada;ada;ada@example.org;7101\n",
         "Prénom,Nom,Numéro étudiant,Adresse de courriel,LMS ID\nAda,Lovelace,ada,ada@example.org,7101\n",
-        "Username,First name,Last name,Email address,Moodle user id\nada,Ada,Lovelace,ada@example.org,7101\n",
+        "Username,Given name,Surname,Email address,Moodle user id\nada,Ada,Lovelace,ada@example.org,7101\n",
     ],
 )
 def test_titles_in_other_languages_are_known(text: str) -> None:
-    text = text.replace("First name", "Given name").replace("Last name", "Surname")
     assert read_roster(Table(text)).students == {"ada": ADA}
 
 
@@ -63,24 +50,21 @@ def test_two_with_the_same_number_or_address_are_named(title: str, says: str) ->
     assert roster.notes == (f"row 3: 'ada' and 'ben' have the same {says}, which finds neither: correct the list",)
 
 
-@pytest.mark.parametrize(
-    "title", "Matrikel Matrikel-Nr. Benutzername Kennung Nutzername Login uid identifiant usuario логин 学号".split()
-)
-def test_usual_titles_of_ids_are_known(title: str) -> None:
-    assert set(read_roster(Table(f"{title};Vorname\nada;Ada\n")).students) == {"ada"}
+TITLES = "Matrikel Matrikel-Nr. Benutzername Kennung Nutzername Login uid identifiant usuario логин 学号".split()
+TITLES += ["Student ID", "SIS ID", "SIS User ID", "nom d'utilisateur", "número de matrícula"]
 
 
-@pytest.mark.parametrize("title", ["Student ID", "SIS ID", "SIS User ID", "nom d'utilisateur", "número de matrícula"])
-def test_usual_titles_of_several_words_are_known(title: str) -> None:
-    assert set(read_roster(Table(f"{title},x\nada,Ada\n")).students) == {"ada"}
+def test_usual_titles_of_ids_are_known() -> None:
+    for title in TITLES:
+        assert set(read_roster(Table(f"{title};Vorname\nada;Ada\n")).students) == {"ada"}, title
 
 
-@pytest.mark.parametrize("cell", ["1,23E+06", "1.23E+06", "1E+06", "1,2345e+11"])
-def test_ids_that_a_spreadsheet_rounded_are_refused_with_the_cure(cell: str) -> None:
-    roster = read_roster(Table(f"Matrikel;lms_user_id\n{cell};1\nada;{cell}\n"))
-    assert roster.students == {"ada": {}}
-    assert "row 2 was left out" in roster.notes[0] and "format the column as text" in roster.notes[0]
-    assert "the lms_user_id" in roster.notes[1] and cell in roster.notes[1]
+def test_ids_that_a_spreadsheet_rounded_are_refused_with_the_cure() -> None:
+    for cell in ("1,23E+06", "1.23E+06", "1E+06", "1,2345e+11"):
+        roster = read_roster(Table(f"Matrikel;lms_user_id\n{cell};1\nada;{cell}\n"))
+        assert roster.students == {"ada": {}}
+        assert "row 2 was left out" in roster.notes[0] and "format the column as text" in roster.notes[0]
+        assert "the lms_user_id" in roster.notes[1] and cell in roster.notes[1]
 
 
 def test_ids_that_differ_in_zeros_at_the_front_are_named() -> None:
@@ -107,18 +91,18 @@ def test_a_column_of_ids_that_is_not_known_is_asked_for() -> None:
         read_roster(Table("id,email\na*,a@x.org\n"))
 
 
-def test_students_are_entered_and_an_empty_cell_takes_nothing_away(course: Course) -> None:
-    in_class(course, "ben", email="ben@example.org")
-    assert enter(course, {"ada": ADA, "ben": {"first_name": "Ben"}}) == ["ada"]
-    with course.gradebook() as book:
+def test_students_are_entered_and_an_empty_cell_takes_nothing_away(paper: Course) -> None:
+    in_class(paper, "ben", email="ben@example.org")
+    assert enter(paper, {"ada": ADA, "ben": {"first_name": "Ben"}}) == ["ada"]
+    with paper.gradebook() as book:
         ada, ben = (book.find_student(name) for name in ("ada", "ben"))
         assert {key: getattr(ada, key) for key in ADA} == ADA
         assert (ben.first_name, ben.email) == ("Ben", "ben@example.org")
 
 
-def test_the_command_says_how_it_read_the_table_before_it_writes(course: Course, tmp_path: Path) -> None:
-    (tmp_path / "class.csv").write_text("\ufeff" + PLAIN.replace(",", ";"), encoding="utf-8")
-    done = CliRunner().invoke(main, ["students", str(tmp_path / "class.csv"), "--course", str(course.root)])
+def test_the_command_says_how_it_read_the_table_before_it_writes(paper: Course, tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text("\ufeffid;last_name;email\nada;Lovelace;\nben;;\n", encoding="utf-8")
+    done = CliRunner().invoke(main, ["students", str(tmp_path / "class.csv"), "--course", str(paper.root)])
     assert done.exit_code == 0, done.output
     assert "separated by semicolons: 'id' is the id; 'last_name' is the last name" in done.output
     assert done.output.endswith("entered students: 2, new ones: 2\n")

@@ -1,4 +1,4 @@
-"""What a time limit counts: the time for which a submission had a processor, or did not want one."""
+"""What a time limit counts, the time for which a submission had a processor or did not want one; and that it holds."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
-from small_class import NAME, ROOT
+from small_class import NAME
 
 from softlookup_course.samples.handins import answers, filled
 from softlookup_grader.data.work import Limits, RunSettings
@@ -119,13 +119,48 @@ def test_busy_children_of_one_submission_leave_the_others_their_share(begin):
 
 
 @NEEDS_SANDBOX
-def test_examiner_tells_of_a_submission_that_was_stopped_while_it_waited(source, monkeypatch):
-    release = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
-    never = "import time\ntime.sleep(60)"
-    notebook = filled(nbformat.reads(release, as_version=4), {**answers(source), "04-scale": never})
+def test_examiner_tells_of_a_submission_that_was_stopped_while_it_waited(source, release, monkeypatch):
+    notebook = filled(release, {**answers(source), "04-scale": "import time\ntime.sleep(60)"})
     # As if it had waited for a processor all the time.
     monkeypatch.setattr(ProcessTimes, "waited_since", lambda self, before: 1e9)
     monkeypatch.setattr(watching, "MOST", 1.5)
-    with SandboxExaminer(RunSettings(NAME, release, 3, limits=Limits(cell_s=1, total_s=60))) as examiner:
+    settings = RunSettings(NAME, nbformat.writes(release), 3, limits=Limits(cell_s=1, total_s=60))
+    with SandboxExaminer(settings) as examiner:
         assert examiner.examine("ann", nbformat.writes(notebook).encode()).crowded
-        assert not examiner.examine("bob", release.encode()).crowded
+        assert not examiner.examine("bob", nbformat.writes(release).encode()).crowded
+
+
+TIGHT = Limits(cell_s=2, answer_s=2, total_s=2.5, memory_mb=500, disk_mb=8, processes=16)
+"""Each task alone may take most of the time of the whole: without a limit on that, these would take minutes."""
+
+DEAF = """
+import signal
+def never(*args):
+    signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))
+    while True:
+        pass
+"""
+ENDLESS = {
+    "each cell never ends": lambda name: "while True: pass",
+    "each answer never comes": lambda name: f"def {name}(*args):\n    while True: pass",
+    "each answer waits": lambda name: f"import time\ndef {name}(*args):\n    time.sleep(1000)",
+    "each cell hears no signal": lambda name: DEAF + "never()",
+    "each answer hears no signal": lambda name: f"{DEAF}{name} = never",
+    "each answer takes its time, and then ends the process": lambda name: (
+        f"import os, time\ndef {name}(*args):\n    time.sleep(1.7)\n    os._exit(1)"
+    ),
+}
+
+
+@NEEDS_SANDBOX
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("does", ENDLESS)
+def test_a_submission_that_uses_up_every_limit_takes_no_longer_than_they_say(source, release, does):
+    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 3, limits=TIGHT)) as examiner:
+        names = {check.task.slug: check.task.name for check in examiner.assignment.checks.values() if check is not None}
+        spoiled = {slug: ENDLESS[does](name) for slug, name in names.items()}
+        notebook = filled(release, {**answers(source), **spoiled})
+        graded = examiner.examine("ann", nbformat.writes(notebook).encode())
+    assert len(names) * TIGHT.cell_s > 2 * TIGHT.once_s, "enough tasks to go beyond the limit"
+    assert TIGHT.total_s - 0.5 < graded.seconds < TIGHT.once_s
+    assert sum(mark.points or 0 for mark in graded.marks) == 0

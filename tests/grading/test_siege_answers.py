@@ -9,6 +9,7 @@ from typing import Any
 import nbformat
 import numpy as np
 import pytest
+import scipy.special
 import torch
 from sandbox_tools import ABOUT, NEEDS_SANDBOX, SOUND, ask, hold
 
@@ -47,44 +48,31 @@ answer = make()
 """
 
 
-def test_functions_that_close_over_each_other_are_found_once_and_lent_to() -> None:
-    answer = made(MUTUAL, "answer")
-    assert [function.__name__ for function in functions_behind(answer)] == ["even", "odd"]
+DEFAULT = "softmax = lambda n: 'own'\ndef answer(n, soft=softmax): return soft(n)"
+
+
+@pytest.mark.parametrize(("source", "names"), [(MUTUAL, ["even", "odd"]), (DEFAULT, ["answer"])])
+def test_a_lent_function_stands_in_closures_and_defaults_for_its_time(source: str, names: list[str]) -> None:
+    answer = made(source, "answer")
+    assert [function.__name__ for function in functions_behind(answer)] == names
     with standing_in(answer, {"softmax": lambda student_function: lambda n: "lent"}):
         assert answer(2) == "lent"
     assert answer(2) == "own"
 
 
-def test_a_lent_function_replaces_one_that_is_a_default() -> None:
-    answer = made("def softmax(x): return 'own'\ndef answer(x, soft=softmax): return soft(x)", "answer")
-    with standing_in(answer, {"softmax": lambda student_function: lambda x: "lent"}):
-        assert answer(0) == "lent"
-    assert answer(0) == "own"
-
-
 @pytest.mark.parametrize(
     "source",
     [
-        "class Node:\n"
-        "    def backward(self, da): return da\n"
-        "def make(): return Node()\n"
-        "def answer(a, da): return make().backward(da)",
-        "class Node:\n"
-        "    def run(self, da): self.backward = da\n"
-        "def answer(a, da):\n"
-        "    node = make(); node.run(da)\n"
-        "    return node.backward\n"
-        "def make(): return Node()",
-        "from types import SimpleNamespace\n"
-        "def make(): return SimpleNamespace(backward=lambda da: da)\n"
+        "class Node:\n    def backward(self, da): return da\n"
+        "def make(): return Node()\ndef answer(a, da): return make().backward(da)",
+        "class Node:\n    def run(self, da): self.backward = da\n"
+        "def answer(a, da):\n    node = make(); node.run(da)\n    return node.backward\ndef make(): return Node()",
+        "from types import SimpleNamespace\ndef make(): return SimpleNamespace(backward=lambda da: da)\n"
         "def answer(a, da): return make().backward(da)",
     ],
 )
-def test_an_attribute_of_the_students_own_is_no_shortcut(source: str) -> None:
+def test_an_attribute_of_the_students_own_is_no_shortcut_and_one_of_torchs_is(source: str) -> None:
     assert screen(made(source, "answer"), get_task("04.backward").barred) is None
-
-
-def test_an_attribute_of_torchs_is_one() -> None:
     assert screen(made("def answer(x): return x.softmax(-1)", "answer"), ("torch.softmax",)) == "torch.softmax"
 
 
@@ -96,31 +84,24 @@ def test_what_comes_out_of_a_forbidden_package_is_a_shortcut() -> None:
     assert screen(answer, get_task("13.published").barred) == "transformers"
 
 
-@pytest.mark.parametrize("first", ["%%time", "%matplotlib inline", "!pip install einops", "torch.exp?"])
-def test_a_cell_with_lines_for_jupyter_alone_leans_on_earlier_tasks(first: str) -> None:
-    cells = {
-        "04-softmax": "def softmax(x): ...",
-        "04-weights": f"{first}\ndef attention_weights(q, k, mask=None): return softmax(q)",
-    }
-    assert lent_to("04.weights", cells) == ("04.softmax",)
+WEIGHTS = "def attention_weights(q, k, mask=None): return "
 
 
-def test_a_helper_that_is_a_lambda_is_followed_to_earlier_tasks() -> None:
-    cells = {
-        "04-softmax": "def softmax(x): ...",
-        "04-mix": "weigh = lambda x: softmax(x)",
-        "04-weights": "def attention_weights(q, k, mask=None): return weigh(q)",
-    }
-    assert lent_to("04.weights", cells) == ("04.softmax",)
-
-
-def lent_to(task_id: str, cells: dict[str, str]) -> tuple[str, ...]:
+@pytest.mark.parametrize(
+    "cells",
+    [
+        *({"04-weights": f"{first}\n{WEIGHTS}softmax(q)"} for first in ("%%time", "%matplotlib inline", "torch.exp?")),
+        {"04-weights": f"!pip install einops\n{WEIGHTS}softmax(q)"},
+        {"04-mix": "weigh = lambda x: softmax(x)", "04-weights": f"{WEIGHTS}weigh(q)"},
+    ],
+)
+def test_leaning_is_seen_behind_lines_for_jupyter_and_lambdas(cells: dict[str, str]) -> None:
     code_cells = [
         nbformat.v4.new_code_cell(text, metadata={"nbgrader": {"grade_id": name, "solution": True}})
-        for name, text in cells.items()
+        for name, text in {"04-softmax": "def softmax(x): ...", **cells}.items()
     ]
-    task = get_task(task_id)
-    return Leaning(nbformat.v4.new_notebook(cells=code_cells)).on(task)
+    leaning = Leaning(nbformat.v4.new_notebook(cells=code_cells)).on(get_task("04.weights"))
+    assert leaning == ("04.softmax",)
 
 
 def test_a_lent_function_is_called_with_the_names_of_the_students_own() -> None:
@@ -173,8 +154,7 @@ def test_unusual_arrays_are_taken_as_plain_ones(value: Any) -> None:
 
 
 def test_whole_numbers_that_numpy_does_not_hold_are_taken_as_floats() -> None:
-    assert to_array(6 * 10**23) == 6e23
-    assert to_array([10**23, 1]).tolist() == [1e23, 1.0]
+    assert to_array(6 * 10**23) == 6e23 and to_array([10**23, 1]).tolist() == [1e23, 1.0]
 
 
 def test_a_search_for_nan_that_a_notebook_switched_on_is_off_in_checks() -> None:
@@ -182,19 +162,18 @@ def test_a_search_for_nan_that_a_notebook_switched_on_is_off_in_checks() -> None
         assert not torch.is_anomaly_enabled()
 
 
-def graph() -> tuple[torch.Tensor, torch.Tensor]:
-    leaf = torch.ones(3, requires_grad=True)
-    return leaf, leaf.exp() / leaf.exp().sum()
+def derivative(way: str) -> Callable[[], Any]:
+    """The derivative of a softmax by a way that is no function of torch's."""
 
+    def call() -> Any:
+        leaf = torch.ones(3, requires_grad=True)
+        result = leaf.exp() / leaf.exp().sum()
+        if way == "node":
+            return result.grad_fn(torch.ones(3))  # type: ignore[misc]
+        run = torch.autograd.Variable._execution_engine.run_backward  # type: ignore[attr-defined]
+        return run((result,), (torch.ones(3),), False, False, (leaf,), allow_unreachable=True, accumulate_grad=False)
 
-def engine() -> Any:
-    leaf, result = graph()
-    run = torch.autograd.Variable._execution_engine.run_backward  # type: ignore[attr-defined]
-    return run((result,), (torch.ones(3),), False, False, (leaf,), allow_unreachable=True, accumulate_grad=False)
-
-
-def by_node() -> Any:
-    return graph()[1].grad_fn(torch.ones(3))  # type: ignore[misc]
+    return call
 
 
 def forward_mode() -> Any:
@@ -236,17 +215,35 @@ def written_out(name: str) -> Callable[[], Any]:
     }[name]
 
 
+def softmax_backward(function: Callable[..., Any]) -> Callable[[], Any]:
+    return lambda: function(ROWS, ROWS, -1, torch.float64)
+
+
+def layer_norm_backward() -> Any:
+    column, row = ROWS[:, :1], ROWS[0]
+    return torch.ops.aten.native_layer_norm_backward(ROWS, ROWS, [3], column, column, row, row, [True] * 3)
+
+
+ROWS = torch.ones(2, 3, dtype=torch.float64)
+
+
 @pytest.mark.parametrize(
     ("task_id", "call"),
     [
+        ("04.softmax", lambda: torch.logcumsumexp(ROWS, -1)),
+        ("04.softmax", lambda: scipy.special.logsumexp(ROWS.numpy(), axis=-1)),
+        ("04.softmax", lambda: scipy.special.log_softmax(ROWS.numpy(), axis=-1)),
+        ("04.softmax-backward", softmax_backward(torch._softmax_backward_data)),
+        ("04.softmax-backward", softmax_backward(torch.ops.aten._softmax_backward_data.default)),
+        ("07.layer-norm-backward", layer_norm_backward),
         ("04.softmax", written_out("softmax")),
         ("04.softmax", written_out("logsumexp")),
         ("04.softmax", written_out("decomposed")),
         ("07.layer-norm", written_out("norm")),
         ("07.gelu", written_out("gelu")),
         ("09.cross-entropy", written_out("nll")),
-        ("04.backward", engine),
-        ("04.backward", by_node),
+        ("04.backward", derivative("engine")),
+        ("04.backward", derivative("node")),
         ("04.backward", forward_mode),
         ("09.adam", fused_adam),
         ("07.encoder", encoder_layer),

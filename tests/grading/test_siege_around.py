@@ -1,8 +1,7 @@
-"""What a class can do around the sandbox: its files, its memory where nothing counts it, what it leaves behind."""
+"""What a class can do around the sandbox: its files, its memory where nothing counts it, and the pages for a person."""
 
 import csv
 import io
-import os
 import platform
 import subprocess
 import sys
@@ -11,16 +10,18 @@ import time
 from pathlib import Path
 
 import pytest
+from small_class import ROOT
+from traitlets.config import PyFileConfigLoader
 
 from softlookup_grader.course.notebooks import MAX_ITEMS, BadNotebook, notebook_json
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.tables import Table
+from softlookup_grader.feedback.page_code import highlighted
+from softlookup_grader.judging.cleaning import safe_markdown
 from softlookup_grader.judging.rebuild import MAX_SOURCE
 from softlookup_grader.reports.similarity import MAX_CHARACTERS, alike, code_tokens
-from softlookup_grader.sandbox import stages
 from softlookup_grader.sandbox.bubble import staged
-from softlookup_grader.sandbox.memory import holds_more
-from softlookup_inside.sandbox import filter as calls
+from softlookup_grader.sandbox.processes import holds_more
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
@@ -89,33 +90,58 @@ def test_memory_a_process_without_its_first_thread_is_counted() -> None:
             process.kill()
 
 
-@pytest.mark.parametrize("name", ["io_setup", "inotify_init", "inotify_init1"])
-def test_filter_takes_what_the_whole_machine_shares(name: str) -> None:
-    assert name in calls.FORBIDDEN
-
-
-@LINUX
-def test_stages_of_killed_graders_are_removed_and_those_in_use_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    in_use = staged()
-    killed, young = tmp_path / f"{stages.PREFIX}killed", tmp_path / f"{stages.PREFIX}young"
-    elsewhere, link = tmp_path / "elsewhere", tmp_path / f"{stages.PREFIX}link"
-    for folder in (killed, young, elsewhere):
-        folder.mkdir()
-        (folder / "file").touch()
-    link.symlink_to(elsewhere)
-    for folder in (in_use, killed, elsewhere):
-        os.utime(folder, (0, 0))
-    other = staged()
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        p.name for p in (in_use, other, young, elsewhere, link)
-    )
-    assert (elsewhere / "file").exists()
-
-
 def test_stages_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     with pytest.raises(CourseError, match="TMPDIR"):
         staged()
+
+
+SLOW = ("\n " * 99_000, "\n " * 2_500, "a." * 90_000, "a." * 9_000, "match" + " " * 19_000 + "x", "x = 1\n" * 30_000)
+PICTURE = "![x](http://example.org/a.png)"
+ELSEWHERE = (
+    f"$ {{ {PICTURE} $",
+    "$ { <img src=http://example.org/b.png> $",
+    f"$$ {{ \n\n{PICTURE}\n\n$$",
+    f"\\begin{{x}}\n\n{PICTURE}\n\n\\end{{x}}",
+    f"- ```\n{PICTURE}\n  ```",
+    f"- a\n\n  ```\n {PICTURE}\n  ```",
+)
+
+
+@pytest.mark.parametrize("source", SLOW)
+def test_code_that_is_slow_to_colour_stays_plain(source):
+    began = time.monotonic()
+    page = highlighted(f"if a < b:\n    pass\n{source}")
+    assert time.monotonic() - began < 20, "the longest of them take hours to colour"
+    assert "a &lt; b" in page and "<span " not in page
+
+
+def test_code_of_an_answer_has_colours():
+    page = highlighted("def row_means(x):\n    return x.mean(-1) < 3\n")
+    assert '<span class="k">def</span>' in page and "&lt;" in page
+
+
+def test_the_formgrader_colours_code_with_the_same_bound():
+    config = PyFileConfigLoader("nbgrader_config.py", str(ROOT)).load_config()
+    assert config.HTMLExporter.filters["highlight_code"] == "softlookup_grader.feedback.page_code.highlighted"
+
+
+@pytest.mark.parametrize("text", ELSEWHERE)
+def test_a_formula_that_ends_elsewhere_for_jupyterlab_brings_no_outside_picture(text):
+    stored = safe_markdown(text)[0]
+    as_one_block = stored.startswith("```")
+    assert as_one_block or (PICTURE not in stored.replace(f"\\{PICTURE}", "") and "<img" not in stored)
+
+
+@pytest.mark.parametrize(
+    "text", ["$a<b and c>d$ and $f[0](x)$", "$x!$ costs $5![1]$", "2 $<$ 3, <b>H</b><sub>2</sub>O"]
+)
+def test_honest_formulas_are_not_said_to_hold_html(text):
+    stored, changed = safe_markdown(text)
+    assert not changed and stored.replace("< ", "<") == text
+
+
+@pytest.mark.parametrize("heading", ["# 04 Results", "## 10-fold validation ##", "### notebook settings", "# top"])
+def test_a_heading_named_like_a_part_of_the_page_is_set_in_bold(heading):
+    stored, changed = safe_markdown(f"{heading}\n\nSince $a<b$, *all* is well.\n\n## Why\n\nIt is.")
+    assert changed and stored == f"**{heading.strip('# ')}**\n\nSince $a<b$, *all* is well.\n\n## Why\n\nIt is."

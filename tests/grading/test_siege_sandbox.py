@@ -1,32 +1,20 @@
 """What a submission can tell, reach and count inside the sandbox, with the real one around it."""
 
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sandbox_tools import NEEDS_SANDBOX
+from sandbox_tools import NEEDS_SANDBOX, printed
 
 from softlookup_grader.data.work import Limits
 from softlookup_grader.sandbox import bubble, cgroups
-from softlookup_grader.sandbox.bubble import SandboxError, Zygote
-from softlookup_grader.sandbox.place import SubmissionProcess
+from softlookup_grader.sandbox.bubble import SandboxError
 from softlookup_grader.sandbox.processes import ProcessTimes
-from softlookup_grader.sandbox.session import Dead, SubmissionSession
-from softlookup_inside.asking.case import Case
+from softlookup_grader.sandbox.session import SubmissionSession
 
-REPLY = """
-from softlookup_inside.sandbox import frames
-send = frames.Channel.send
-def send_failure(self, header, arrays=(), deadline=None):
-    if "answers" in header:
-        header, arrays = {**header, "answers": [{"printed": "", "failure": FAILURE, "there": False}]}, ()
-    return send(self, header, arrays, deadline)
-frames.Channel.send = send_failure
-def f(x):
-    return x
-"""
+Begin = Callable[..., SubmissionSession]
+PATIENT = Limits(cell_s=10.0)
 
 # Children whose end nobody wants to hear of compute, and another process waits for their processor.
 WAITING = """
@@ -48,72 +36,42 @@ while True:
 """
 
 
-@pytest.fixture
-def begun(zygote: Zygote) -> Iterator[list[SubmissionSession]]:
-    sessions: list[SubmissionSession] = []
-    yield sessions
-    for session in sessions:
-        session.close()
-
-
-def session(zygote: Zygote, begun: list[SubmissionSession], cell_s: float = 10.0) -> SubmissionSession:
-    begun.append(SubmissionSession(SubmissionProcess(zygote, Limits(cell_s=cell_s), 1), time.monotonic() + 60))
-    return begun[-1]
-
-
-def printed(session: SubmissionSession, source: str) -> str:
-    return "".join(output.get("text", "") for output in session.run(source).outputs)
-
-
 @NEEDS_SANDBOX
-@pytest.mark.parametrize("failure", ['[[], "", ""]', '[{}, "", ""]', "[]", '["raised", ""]', '"raised"', "7"])
-def test_session_takes_no_failure_of_another_form(zygote: Zygote, begun: list[SubmissionSession], failure: str) -> None:
-    student_session = session(zygote, begun)
-    student_session.run(REPLY.replace("FAILURE", failure))
-    about = {"expression": "f", "name": "f", "forbids": [], "stop": [], "earlier": {}, "layers": {}}
-    assert student_session.check("", about).callable
-    with pytest.raises(Dead, match="in another way than it was asked"):
-        student_session.ask([Case("", (1.0,))], 1, (), lambda *_: None, time.monotonic() + 5)
-
-
-@NEEDS_SANDBOX
-def test_sandbox_has_terminals_of_its_own_for_each_submission(zygote: Zygote, begun: list[SubmissionSession]) -> None:
-    first, second = session(zygote, begun), session(zygote, begun)
+def test_sandbox_has_terminals_of_its_own_for_each_submission(begin: Begin) -> None:
+    first, second = begin(PATIENT), begin(PATIENT)
     assert "/dev/pts/0" in printed(first, "import os\nours, theirs = os.openpty()\nprint(os.ttyname(theirs))")
-    assert printed(second, "import os\nprint(os.listdir('/dev/pts'))") == "['ptmx']\n"
+    assert printed(second, "import os\nprint(os.listdir('/dev/pts'))") == "['ptmx']"
     many = "kept = []\ntry:\n    while len(kept) < 100:\n        kept.append(os.openpty())\nexcept OSError:\n    pass\n"
     assert int(printed(second, many + "print(len(kept))")) <= 16
     assert "heard" in printed(second, "kept.clear()\n!echo heard") or "heard" in printed(first, "!echo heard")
 
 
 @NEEDS_SANDBOX
-def test_sandbox_writes_no_core_even_where_cores_are_piped(zygote: Zygote, begun: list[SubmissionSession]) -> None:
+def test_sandbox_writes_no_core_even_where_cores_are_piped(begin: Begin) -> None:
     lowered = "import resource\nresource.setrlimit(resource.RLIMIT_CORE, (0, 0))"
-    assert session(zygote, begun).run(lowered).trouble == "ValueError"
+    assert begin(PATIENT).run(lowered).trouble == "ValueError"
     # What one may do with other limits stays.
     other = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))"
-    assert session(zygote, begun).run(other).trouble == ""
+    assert begin(PATIENT).run(other).trouble == ""
 
 
 @NEEDS_SANDBOX
-def test_filter_refuses_pages_of_the_machines_own_pool(zygote: Zygote, begun: list[SubmissionSession]) -> None:
+def test_filter_refuses_pages_of_the_machines_own_pool(begin: Begin) -> None:
     asks = "import mmap\nmmap.mmap(-1, 2 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | FLAG)"
-    assert session(zygote, begun).run(asks.replace("FLAG", "0x40000")).trouble == "PermissionError"
-    assert session(zygote, begun).run(asks.replace("FLAG", "0")).trouble == ""
+    assert begin(PATIENT).run(asks.replace("FLAG", "0x40000")).trouble == "PermissionError"
+    assert begin(PATIENT).run(asks.replace("FLAG", "0")).trouble == ""
 
 
 @NEEDS_SANDBOX
-def test_sandbox_does_not_tell_the_machines_name(zygote: Zygote, begun: list[SubmissionSession]) -> None:
-    assert printed(session(zygote, begun), "import os\nprint(os.uname().nodename)") == "sandbox\n"
+def test_sandbox_does_not_tell_the_machines_name(begin: Begin) -> None:
+    assert printed(begin(PATIENT), "import os\nprint(os.uname().nodename)") == "sandbox"
 
 
 @NEEDS_SANDBOX
-def test_watch_does_not_count_a_wait_that_a_submission_makes_itself(
-    zygote: Zygote, begun: list[SubmissionSession]
-) -> None:
+def test_watch_does_not_count_a_wait_that_a_submission_makes_itself(begin: Begin) -> None:
     if cgroups.places().counts is None:
         pytest.skip("no control group counts processor time here")
-    student_session = session(zygote, begun, cell_s=2.0)
+    student_session = begin(Limits(cell_s=2.0))
     ran = student_session.run(WAITING)
     assert ran.trouble == "time"
     assert ran.seconds < 4.0  # with such a wait left out, three times the limit

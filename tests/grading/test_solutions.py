@@ -51,15 +51,13 @@ def courses(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def same(courses: Path, tmp_path: Path) -> Course:
     """The course in which all get the same notebook."""
-    shutil.copytree(courses / "same", tmp_path / "c")
-    return Course.at(tmp_path / "c")
+    return Course.at(shutil.copytree(courses / "same", tmp_path / "c"))
 
 
 @pytest.fixture
 def each(courses: Path, tmp_path: Path) -> Course:
-    """The course in which each gets their each."""
-    shutil.copytree(courses / "own", tmp_path / "c")
-    return Course.at(tmp_path / "c")
+    """The course in which each student gets another notebook."""
+    return Course.at(shutil.copytree(courses / "own", tmp_path / "c"))
 
 
 def made(
@@ -84,13 +82,10 @@ def class_of(*diagnoses: Iterable[str]) -> Report:
 def test_answers_are_those_of_the_source_without_anything_of_nbgraders(same: Course) -> None:
     path = same.notebook("source", ".", NAME)
     source = nbformat.read(path, as_version=4)
-    check = next(
-        cell for cell in source.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == "02-lookup-check"
-    )
+    about = [(cell, cell.metadata.get("nbgrader", {})) for cell in source.cells]
+    check = next(cell for cell, marks in about if marks.get("grade_id") == "02-lookup-check")
     check.source += "\n### BEGIN HIDDEN TESTS\nassert secret\n### END HIDDEN TESTS"
-    written = next(
-        cell for cell in source.cells if cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {}).get("grade")
-    )
+    written = next(cell for cell, marks in about if cell.cell_type == "markdown" and marks.get("grade"))
     marks = {"task": True, "grade": False, "solution": False, "locked": True, "points": 1, "schema_version": 3}
     marked = nbformat.v4.new_markdown_cell("Draw it.\n=== BEGIN MARK SCHEME ===\nhalf a point\n=== END MARK SCHEME ===")
     marked.metadata.nbgrader = marks | {"grade_id": "02-drawn"}
@@ -147,10 +142,6 @@ def test_answers_wait_for_the_last_who_can_hand_in(same: Course) -> None:
     done("extension", "ada", NAME, "--course", same.root, "--end")
     with pytest.raises(CourseError, match="until Tuesday 2026-12-01 18:00 UTC, by everybody"):
         made(same, now=datetime(2026, 12, 1, 17, 0, tzinfo=UTC))
-
-
-def test_a_standing_accommodation_counts(same: Course) -> None:
-    done("extension", NAME, "--course", same.root, "--due", "2026-12-01 18:00")
     done("accommodate", "bo", "--course", same.root, "--days", "2")
     with pytest.raises(CourseError, match="until Thursday 2026-12-03 18:00 UTC, by 1 student with more time"):
         made(same, now=datetime(2026, 12, 2, tzinfo=UTC))
@@ -193,10 +184,9 @@ def test_each_student_gets_the_answers_to_their_own_variants(each: Course) -> No
 
 
 def test_answers_to_personal_notebooks_need_the_secret_word(each: Course) -> None:
-    with pytest.raises(CourseError, match="give the secret word with --course-seed"):
-        made(each)
-    with pytest.raises(CourseError, match="this is not the secret word"):
-        made(each, secret="another")
+    for word, says in ((None, "give the secret word with --course-seed"), ("another", "this is not the secret word")):
+        with pytest.raises(CourseError, match=says):
+            made(each, secret=word)
     assert b"### BEGIN" not in made(each, secret=WORD).content
 
 

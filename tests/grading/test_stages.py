@@ -23,11 +23,11 @@ def temporary(tmp_path, monkeypatch):
 
 @pytest.fixture
 def grader():
-    """A process that has a stage, and the stage, which has been there for a minute."""
+    """A process that has a stage, and the stage, which has been there for days."""
     with subprocess.Popen([sys.executable, "-c", WAITS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         folder = process.stdout.readline().decode().strip()
-        aged(folder)
+        aged(folder, 9 * 24 * 3600)
         yield process, folder
         process.kill()
 
@@ -44,7 +44,7 @@ def test_the_stage_of_a_killed_grader_goes_and_that_of_a_living_one_stays(grader
     process.kill()
     process.wait()
     assert os.path.isdir(folder), "nobody has removed it yet"
-    stages.sweep()
+    stages.new_stage()
     assert not os.path.exists(folder)
 
 

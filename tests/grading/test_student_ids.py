@@ -3,17 +3,16 @@
 import io
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 import pytest
-from click.testing import CliRunner
 from fake_grader import here
 from paper_class import hand_in, in_class, record, write_report
 from rich.console import Console
 from small_class import NAME, ROOT
 
-from softlookup_command.commands import main
 from softlookup_grader import Course, CourseError, Report, new_course
 from softlookup_grader.course.grade_sheet import read_sheet
 from softlookup_grader.data.records import Record
@@ -88,6 +87,7 @@ def page(course: Course, student: str) -> Path:
     return course.folder("feedback", student, NAME) / f"{NAME}.html"
 
 
+@pytest.mark.slow
 def test_an_unusual_id_has_row_page_report_and_export_and_can_be_forgotten(course: Course) -> None:
     for student in TAKEN:
         hand_in(course, student, {})
@@ -150,19 +150,15 @@ def test_what_was_left_out_can_be_forgotten(course: Course) -> None:
     for student in names:
         assert forget(course, student) == [f"submitted/{student}"]
     assert os.listdir(course.submitted) == ["other"]
-
-
-def test_forgetting_what_is_not_text_is_one_sentence(course: Course) -> None:
     with pytest.raises(CourseError, match="is not text in UTF-8"):
         forget(course, "\udcff")
 
 
-def test_the_report_says_what_was_left_out(course: Course) -> None:
+def test_the_report_says_what_was_left_out(course: Course, run: Callable) -> None:
     hand_in(course, "ada", {})
     hand_in(course, "a\x1b[2J", {})
     grade(course, feedback=False)[0].write(course.root / "reports" / f"{NAME}.json")
-    group = main
-    result = CliRunner().invoke(group, ["report", NAME, "--course", str(course.root)])
+    result = run("report", NAME)
     assert result.exit_code == 0 and "note: the folder 'a\\x1b[2J' in submitted/ is left out" in result.output
     assert "\x1b" not in result.output
 
@@ -177,7 +173,7 @@ def test_a_name_that_formgrader_would_run_is_told(course: Course) -> None:
     assert [sentence.split(" holds")[0] for sentence in course.names_as_markup()] == ["the gradebook's name of 'ada'"]
 
 
-def test_no_id_reaches_a_terminal_as_it_is(course: Course) -> None:
+def test_no_id_reaches_a_terminal_as_it_is(course: Course, run: Callable) -> None:
     """A row of the gradebook may have any name, whoever wrote it there."""
     in_class(course, HOSTILE)
     write_report(course, record("ada", {}), Record(HOSTILE, "refused", 0, 30, reason=HOSTILE))
@@ -193,9 +189,8 @@ def test_no_id_reaches_a_terminal_as_it_is(course: Course) -> None:
             progress.step(HOSTILE, Graded(HOSTILE, "graded", slowest=HOSTILE, slowest_s=9.0))
             progress.say(f"said of {HOSTILE}")
         seen.append(file.getvalue())
-    group = main
     for words in (["explain", HOSTILE, NAME], ["extension", HOSTILE, NAME, "--days", "1"], ["forget", HOSTILE]):
-        seen.append(CliRunner().invoke(group, [*words, "--course", str(course.root)]).output)
+        seen.append(run(*words).output)
     for text in seen:
         assert "owned" in text
         assert not any(sign in text for sign in ("\x1b]", "\x07", "\x9b", "\u202e", "\nada: 37")), text

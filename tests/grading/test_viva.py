@@ -1,6 +1,9 @@
 """Questions on students' own code: proved by running both programs, the same for the same seed, and safe to print."""
 
 import itertools
+import re
+import time
+from dataclasses import replace
 
 import nbformat
 import numpy as np
@@ -9,7 +12,7 @@ from click.testing import CliRunner
 from fake_grader import here
 from paper_class import hand_in, paper_course, write_submission
 from sandbox_tools import NEEDS_SANDBOX
-from small_class import NAME, ROOT
+from small_class import NAME
 
 from softlookup_command.commands import main
 from softlookup_course.samples.handins import answers, filled
@@ -58,11 +61,6 @@ MARKUP = (
 
 
 @pytest.fixture(scope="module")
-def release():
-    return nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
-
-
-@pytest.fixture(scope="module")
 def examiner(release):
     with VivaExaminer(RunSettings(NAME, nbformat.writes(release), SEED, limits=LIMITS)) as examiner:
         yield examiner
@@ -73,20 +71,13 @@ def submission(release, texts):
 
 
 @pytest.fixture(scope="module")
-def right(release, module_source):
-    return submission(release, answers(module_source))
+def right(release, source):
+    return submission(release, answers(source))
 
 
 @pytest.fixture(scope="module")
-def module_source():
-    from softlookup_judge.authoring import read_solution
-
-    return read_solution(ROOT / "solutions" / f"{NAME}.py")
-
-
-@pytest.fixture(scope="module")
-def few(release, module_source):
-    return submission(release, {name: answers(module_source)[name] for name in FEW})
+def few(release, source):
+    return submission(release, {name: answers(source)[name] for name in FEW})
 
 
 @pytest.fixture(scope="module")
@@ -142,8 +133,11 @@ def test_the_key_is_what_the_changed_program_gives_and_no_other_option_looks_lik
 
 def test_no_option_stands_in_what_is_asked(all_questions):
     for question in all_questions:
-        if question.question_type == RESULT and not question.options[question.key].lstrip("-").isdigit():
-            assert question.options[question.key] not in "\n".join(question.call).split(" = ")
+        answer, call = question.options[question.key], "\n".join(question.call)
+        if question.question_type == RESULT and not answer.lstrip("-").isdigit():
+            assert answer not in call.split(" = ")
+        elif question.question_type == VALUE:
+            assert answer not in re.split(r"[\s,\[\]]+", call)
 
 
 def test_the_same_seed_gives_a_student_the_same_questions_and_others_others(examiner, few):
@@ -152,6 +146,7 @@ def test_the_same_seed_gives_a_student_the_same_questions_and_others_others(exam
     assert [q.options for q in first.questions] != [q.options for q in other.questions]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_answer_gives_no_question_and_costs_no_other_answer(what, examiner, release):
     texts = {"04-scale": HOSTILE[what], "04-scores": "def scores(q, k):\n    return q @ k.transpose(-2, -1)"}
@@ -163,11 +158,6 @@ def test_a_hostile_answer_gives_no_question_and_costs_no_other_answer(what, exam
         assert "04.scale" in tasks
     else:
         assert not [question for question in made if question.task == "04.scale"], what
-
-
-def test_who_has_nothing_right_is_asked_nothing(examiner, release):
-    for content in (submission(release, {}), b"no notebook"):
-        assert make_viva(examiner, "nobody", content, 2).questions == ()
 
 
 def test_what_students_write_reaches_the_pages_as_text_alone(examiner, release):
@@ -210,6 +200,11 @@ def scale(scores, head_width):
 """
 
 
+def test_who_has_nothing_right_is_asked_nothing(examiner, release):
+    for content in (submission(release, {}), b"no notebook"):
+        assert make_viva(examiner, "nobody", content, 2).questions == ()
+
+
 def test_a_submission_that_writes_questions_is_asked_none_of_them(examiner, release):
     broken = make_viva(examiner, "mallory", submission(release, {"04-scale": FORGED}), 2)
     assert broken.questions == () and "broke the rules of the connection" in broken.notes[0]
@@ -221,21 +216,13 @@ def test_a_submission_that_writes_questions_is_asked_none_of_them(examiner, rele
         assert "FORGED" not in "".join(question.options)
 
 
-def test_a_number_in_question_is_computed(all_questions):
-    for question in all_questions:
-        if question.question_type == VALUE:
-            number = question.options[question.key]
-            assert number not in " ".join(question.call).replace(",", " ").replace("]", " ").replace("[", " ").split()
-
-
 def test_sheets_are_equally_hard_and_hold_no_edit_twice(all_questions):
     for seed in range(12):
         order = np.random.default_rng(seed).permutation(len(all_questions))
         sheet = choose([all_questions[at] for at in order], 5)
         assert len(sheet) == 5 and len({question.about for question in sheet}) == 5
-        assert (
-            len({question.task for question in sheet}) >= 4 and len({question.question_type for question in sheet}) == 3
-        )
+        assert len({question.task for question in sheet}) >= 4
+        assert len({question.question_type for question in sheet}) == 3
         assert abs(sum(question.difficulty for question in sheet) / 5 - 2) <= 0.2
 
 
@@ -248,11 +235,72 @@ def test_the_sheet_holds_no_key_and_the_key_all_of_it(viva):
     assert viva.code in sheet and viva.code in key and viva.code in oral
 
 
+TOTAL_S = 16.0
+BEFORE = "    n = 0\n    while n < 3:\n        n = n + 1\n    if n > 3:\n        {}\n    return "
+HANGS, ENDS = BEFORE.format("__import__('time').sleep(500)"), BEFORE.format("__import__('os')._exit(0)")
+
+
 @pytest.fixture(scope="module")
-def course(tmp_path_factory, module_source):
+def bounded(release):
+    limits = Limits(cell_s=2, answer_s=1, total_s=TOTAL_S)
+    with VivaExaminer(RunSettings(NAME, nbformat.writes(release), 7, limits=limits)) as examiner:
+        yield examiner
+
+
+@pytest.fixture
+def tried(bounded, release, source):
+    """Spoil answers that have one return; gives the tasks that can be asked about, what is said, and the seconds."""
+
+    def tried(spoilt, before):
+        texts = {name: answers(source)[name] for name in FEW}
+        for name in spoilt:
+            assert texts[name].count("    return ") == 1
+            texts[name] = texts[name].replace("    return ", before)
+        sentences, begun = [], time.monotonic()
+        trials = bounded.trials("eve", submission(release, texts), 14, say=sentences.append)
+        return {trial.check.task.id for trial in trials}, sentences, time.monotonic() - begun
+
+    return tried
+
+
+def test_nothing_is_said_of_answers_that_come_to_an_end(tried):
+    tasks, sentences, _ = tried((), "")
+    assert tasks == {"04.scores", "04.scale", "04.softmax"} and sentences == []
+
+
+@pytest.mark.parametrize("total_s", [pytest.param(TOTAL_S, marks=pytest.mark.slow), 2.0])
+def test_answers_that_hang_once_they_are_edited_are_bounded_in_time_and_named(bounded, tried, monkeypatch, total_s):
+    settings = bounded.assignment.settings
+    short = replace(settings, limits=replace(settings.limits, total_s=total_s))
+    monkeypatch.setattr(bounded.assignment, "settings", short)
+    tasks, sentences, seconds = tried(FEW, HANGS)
+    assert seconds < total_s + 10
+    assert all(name.replace("-", ".") in {*tasks, *" ".join(sentences).replace(",", "").split()} for name in FEW)
+    assert total_s == TOTAL_S or any("the time for one student, 2 s for two runs" in text for text in sentences)
+
+
+def test_an_answer_that_ends_its_process_when_it_is_edited_takes_no_other_one_along(tried):
+    tasks, _, seconds = tried(("04-scale",), ENDS)
+    assert {"04.scores", "04.softmax"} <= tasks and seconds < TOTAL_S + 10
+
+
+def test_an_answer_that_always_hangs_is_named_with_the_reason(tried):
+    tasks, sentences, _ = tried(("04-scale",), "    __import__('time').sleep(500)\n    return ")
+    assert "04.scale" not in tasks and {"04.scores", "04.softmax"} & tasks
+    assert any("04.scale is left out" in text and "did not come to an end in time" in text for text in sentences)
+
+
+def test_a_notebook_that_ends_its_process_is_said_to(tried):
+    ends = "    return 0\n\n\n__import__('os')._exit(0)\n\n\ndef rest():\n    return "
+    tasks, sentences, _ = tried(("04-scale",), ends)
+    assert not tasks and "a cell of the notebook ended its process" in " ".join(sentences)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory, source):
     """A class that was graded without running anything: vivas run again what was handed in."""
-    course = paper_course(tmp_path_factory, module_source)
-    right = answers(module_source)
+    course = paper_course(tmp_path_factory, source)
+    right = answers(source)
     hand_in(course, "ada", {name: right[name] for name in FEW})
     hand_in(course, "bo-tang", {"04-softmax": right["04-softmax"]})
     write_submission(course, "not-json", "{")

@@ -47,6 +47,13 @@ def test_the_edits_are_those_that_a_person_can_follow():
     assert edits[4, "inverted"] == "s = s.masked_fill(mask, -math.inf)"
     assert edits[4, "filled"] == "s = s.masked_fill(~mask, 0.0)"
     assert edits[4, "line"] == "pass" and edits[5, "axis"] == "return s.softmax(dim=-2)"
+    function = function_in(WEIGHTS, "weights")
+    travels = {(mutant.line, mutant.rule): mutant.travels for mutant in function.mutants}
+    assert travels[2, "transposed"] > travels[4, "inverted"] > travels[5, "axis"] - 1, "further the earlier it is"
+    mutant = next(mutant for mutant in function.mutants if mutant.rule == "axis")
+    rows = function.numbered_lines(mutant).split("\n")
+    assert rows[-2:] == [" 5 -     return s.softmax(dim = -1)", " 5 +     return s.softmax(dim=-2)"]
+    assert len(rows) == len(function.lines) + 1 <= MOST_LINES
 
 
 def test_what_is_shown_of_an_edit_is_python_without_the_line_that_is_gone():
@@ -60,11 +67,6 @@ def test_what_is_shown_of_an_edit_is_python_without_the_line_that_is_gone():
         ast.parse("\n".join(rows))
     gone = {(mutant.line, mutant.after.strip(), mutant.says) for mutant in function.mutants if mutant.rule == "line"}
     assert gone == {(at, "pass" * (at == 3), f"line {at} is taken out") for at in (3, 5, 6)}
-
-
-def test_a_change_travels_further_the_earlier_it_is():
-    travels = {(mutant.line, mutant.rule): mutant.travels for mutant in function_in(WEIGHTS, "weights").mutants}
-    assert travels[2, "transposed"] > travels[4, "inverted"] > travels[5, "axis"] - 1
 
 
 @pytest.mark.parametrize(
@@ -89,17 +91,11 @@ def test_what_is_no_plain_short_function_is_not_asked_about(cell):
     assert function_in(cell, "f") is None
 
 
-def test_a_function_is_shown_with_the_line_before_and_after():
-    function = function_in(WEIGHTS, "weights")
-    mutant = next(mutant for mutant in function.mutants if mutant.rule == "axis")
-    rows = function.numbered_lines(mutant).split("\n")
-    assert rows[-2:] == [" 5 -     return s.softmax(dim = -1)", " 5 +     return s.softmax(dim=-2)"]
-    assert len(rows) == len(function.lines) + 1 <= MOST_LINES
-
-
 @pytest.mark.parametrize("task_id", TASKS)
 def test_small_inputs_have_a_right_answer_that_fits_on_paper(task_id):
     variant = variant_of(get_task(task_id))
+    function = function_in(solution(variant), variant.task.name)
+    assert function is not None and function.mutants, "its published answer has edits"
     for seed in range(5):
         cases = small_cases(variant, np.random.default_rng(seed))
         assert cases
@@ -119,20 +115,10 @@ def test_small_inputs_follow_a_variants_convention(task_id):
     assert small_cases(variant_of(task, turned), np.random.default_rng(1))
 
 
-def test_every_task_with_small_inputs_has_edits_of_its_published_answer():
-    for task_id in TASKS:
-        task = get_task(task_id)
-        function = function_in(solution(variant_of(task)), task.name)
-        assert function is not None and function.mutants, task_id
-
-
 def test_numbers_have_two_decimals_and_need_no_calculator_to_tell_apart():
     assert array_text(np.array([[True], [False]])) == "[[ True],\n [False]]"
-    assert (
-        array_text(np.array(-0.001)) == "0.00"
-        and array_text(np.array(1.005)) == "1.01"
-        and array_text(np.array([np.nan, 1.5])) == "[ nan, 1.50]"
-    )
+    assert (array_text(np.array(-0.001)), array_text(np.array(1.005))) == ("0.00", "1.01")
+    assert array_text(np.array([np.nan, 1.5])) == "[ nan, 1.50]"
     assert result_text((np.zeros((5, 5)),), ("z",)) == "" and result_text((), ("z",)) == STOPS
     assert not apart((np.array([0.27, 0.73]),), (np.array([0.31, 0.69]),))
     assert apart((np.array([0.27, 0.73]),), (np.array([0.12, 0.88]),))

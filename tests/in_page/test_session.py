@@ -59,8 +59,9 @@ def test_verdicts_in_a_page_are_those_of_check(chapter, page):
 BY_SOURCE = [task for chapter in (18, 19) for task in tasks(chapter) if not why_not(task)]
 
 
-@pytest.mark.one_in(22)
-@pytest.mark.parametrize("task", BY_SOURCE, ids=lambda task: task.id)
+@pytest.mark.parametrize(
+    "task", [pytest.param(task, id=task.id, marks=[pytest.mark.slow] * bool(at)) for at, task in enumerate(BY_SOURCE)]
+)
 def test_kernels_and_ranks_written_in_a_page_have_the_verdicts_of_check(task, page):
     page.load(task.chapter)
     set_up = ("", published(task.chapter).cells[f"{task.chapter}-setup"])
@@ -150,7 +151,7 @@ def test_no_answer_changes_the_judge_for_the_next_one(page):
     assert "ZeroDivisionError" in reply["error"]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_what_a_page_gets_holds_no_solution(chapter):
     archive = zipfile.ZipFile(io.BytesIO(library()))

@@ -1,4 +1,4 @@
-"""The benchmark of the language model: its measures by other ways, and what the kept record says."""
+"""The benchmarks of the language model and of int8 weights: measures by other ways, and what kept records say."""
 
 import json
 import lzma
@@ -11,12 +11,16 @@ import torch
 
 from benchmarks import writer as bench
 from benchmarks.harness import measured
+from benchmarks.int8 import bench_int8
 from softlookup.model import load_writer
 from softlookup.model.parts.config import Config
 from softlookup.model.whole.language import DecoderLM
 from softlookup.text.grammar import sample
 
-KEPT = json.loads((Path(__file__).parents[2] / "book" / "measured" / "writer.json").read_text(encoding="utf-8"))
+KEPT, INT8 = (
+    json.loads((Path(__file__).parents[2] / "book" / "measured" / f"{name}.json").read_text(encoding="utf-8"))
+    for name in ("writer", "int8")
+)
 SCENE = "ANNA:\nWho goes there?\n\nBEN:\nNobody, my lord, and nobody is here."
 
 
@@ -75,3 +79,30 @@ def test_bench_without_its_text_is_refused(tmp_path):
         bench.bench_writer(quick=True, folder=None, say=print)
     with pytest.raises(FileNotFoundError, match=r"looked for input.txt and input.txt.gz"):
         bench.bench_writer(quick=True, folder=tmp_path, say=print)
+
+
+PAIRS = [
+    ("A dog sleeps.", "Un chien dort."),
+    ("Two cats play.", "Deux chats jouent."),
+    ("A man reads a book.", "Un homme lit un livre."),
+]
+
+
+def test_quick_run_of_int8_gives_the_kept_records_fields(tmp_path):
+    for side, language in enumerate(("en", "fr")):
+        (tmp_path / f"val.{language}").write_text("\n".join(pair[side] for pair in PAIRS) + "\n", encoding="utf-8")
+    lines = []
+    record = bench_int8(quick=True, folder=tmp_path, say=lines.append)
+    assert measured(record) == measured(INT8)
+    assert record["sets"]["val"].keys() == INT8["sets"]["val"].keys()
+    assert record["sets"]["val"]["pairs"] == 3 and len(lines) == 1
+
+
+def test_kept_record_of_int8_loses_less_than_a_fifth_of_a_point():
+    assert INT8["least"] > -0.2
+    assert INT8["parameters"] == 8_905_728
+
+
+def test_bench_of_int8_without_a_folder_is_refused():
+    with pytest.raises(ValueError, match="--data FOLDER"):
+        bench_int8(quick=True, folder=None, say=print)

@@ -1,4 +1,4 @@
-"""The bench of what is inside trained models: its record has all experiments, and the committed run is a whole one."""
+"""The benches of what is inside trained models: records have all experiments, and committed runs are whole ones."""
 
 import json
 from dataclasses import asdict
@@ -8,9 +8,10 @@ import pytest
 
 from benchmarks.harness import measured
 from benchmarks.looking_inside import bench_inside
+from benchmarks.looking_inside.codes import CodesSizes, bench_codes
 from benchmarks.looking_inside.sizes import QUICK, InsideSizes
 
-KEPT = Path(__file__).parents[2] / "book" / "measured" / "inside.json"
+MEASURED = Path(__file__).parents[2] / "book" / "measured"
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,12 @@ def quick():
 
 @pytest.fixture(scope="module")
 def full_run():
-    return json.loads(KEPT.read_text(encoding="utf-8"))
+    return json.loads((MEASURED / "inside.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return json.loads((MEASURED / "codes.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.slow
@@ -59,3 +65,16 @@ def test_every_autoencoder_accounts_for_all_its_latents(full_run):
 def test_children_of_a_family_are_never_found_by_themselves(full_run):
     assert all(run["children"] == 0 for run in full_run["families"]["runs"])
     assert max(run["sums"] for run in full_run["families"]["runs"]) == full_run["families"]["children"]
+
+
+def test_stored_codes_have_the_fields_of_a_new_run(stored):
+    assert measured(stored) == measured(bench_codes(quick=True))
+    assert stored["sizes"] == json.loads(json.dumps(asdict(CodesSizes())))
+
+
+def test_stored_codes_compare_within_what_was_measured(stored):
+    assert stored["ratio"] < 1
+    for rate in stored["sizes"]["rates"]:
+        active = [run["active"] for run in stored["l1"] if run["rate"] == rate]
+        assert min(active) < min(stored["sizes"]["ks"]) and max(active) > max(stored["sizes"]["ks"])
+    assert stored["loss"] < min(run["loss"] for run in stored["transcoders"]) < stored["loss_mean"]

@@ -35,6 +35,7 @@ def test_interference_is_what_the_others_show_along_a_direction(toy):
             assert row_M[m].item() == pytest.approx(others, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_superposition_trains_each_model_as_if_alone(toy):
     # One loss for each: the sum of the losses has no gradient from one model to another.
     w = toy.w.clone().requires_grad_()
@@ -63,14 +64,15 @@ def test_superposition_refuses_sizes_that_show_nothing(sizes, message):
 
 @pytest.fixture(scope="module")
 def known():
-    """States of eight features with directions at right angles, rarely active: the case in which nothing is hard."""
-    features = torch.linalg.qr(torch.randn(8, 8, generator=torch.Generator().manual_seed(0))).Q
-    return features, sparse_features((4000, 8), 0.9, generator=torch.Generator().manual_seed(1)) @ features
+    """Directions of eight features at right angles, states of them in which nothing is hard, and the features."""
+    directions = torch.linalg.qr(torch.randn(8, 8, generator=torch.Generator().manual_seed(0))).Q
+    features = sparse_features((4000, 8), 0.9, generator=torch.Generator().manual_seed(1))
+    return directions, features @ directions, features
 
 
 @pytest.mark.slow
 def test_autoencoder_recovers_features_at_right_angles(known):
-    features, states = known
+    features, states, _ = known
     model = train_autoencoder(states, 8, sparsity=0.2, steps=1500)
     recovery, report = recovered_features(model, features, states), model.report(states)
     assert recovery.recovered == 8 and recovery.split == recovery.dead == recovery.unmatched == 0
@@ -79,7 +81,7 @@ def test_autoencoder_recovers_features_at_right_angles(known):
 
 
 def test_autoencoder_with_a_higher_price_is_sparser_and_reconstructs_less(known):
-    _, states = known
+    _, states, _ = known
     cheap, dear = (train_autoencoder(states, 16, sparsity=price, steps=400).report(states) for price in (0.01, 0.5))
     assert cheap["explained"] > dear["explained"] and cheap["active"] > dear["active"]
 
@@ -99,7 +101,7 @@ def test_count_of_features_says_split_unmatched_and_dead():
 
 
 def test_autoencoders_refuse_what_shows_nothing(known):
-    features, states = known
+    features, states, _ = known
     with pytest.raises(ValueError, match="got 0 states"):
         train_autoencoder(states[:0], 4)
     with pytest.raises(ValueError, match="sparsity -1"):
@@ -113,3 +115,46 @@ def test_autoencoders_refuse_what_shows_nothing(known):
         model.b_encoder.fill_(-100)
     with pytest.raises(ValueError, match="no latent is ever active"):
         recovered_features(model, features, states)
+
+
+# TopK autoencoders and transcoders.
+
+
+@pytest.mark.parametrize("k", [1, 3, 7])
+def test_top_k_leaves_the_largest_latents_of_each_state_as_they_are(k):
+    generator = torch.Generator().manual_seed(2)
+    dense = SparseAutoencoder(5, 7, generator=generator)
+    net = SparseAutoencoder(5, 7, k=k)
+    net.load_state_dict(dense.state_dict())
+    states = torch.randn(3, 4, 5, generator=generator)
+    for latents, every in zip(net.encode(states).view(-1, 7), dense.encode(states).view(-1, 7), strict=True):
+        largest = sorted(every.tolist(), reverse=True)[:k]
+        assert sorted(latents.tolist(), reverse=True)[:k] == largest
+        assert latents.count_nonzero() == sum(value > 0 for value in largest)
+
+
+@pytest.mark.slow
+def test_top_k_does_not_shrink_latents_as_a_price_does(known):
+    _, states, _ = known
+    dense, priced = (train_autoencoder(states, 8, steps=500, **setting) for setting in ({"k": 8}, {"sparsity": 0.5}))
+    strength = [net.encode(states).sum(dim=1).mean() for net in (dense, priced)]
+    assert strength[1] < 0.9 * strength[0]
+    assert train_autoencoder(states, 8, k=2, steps=500).report(states)["active"] <= 2
+
+
+@pytest.mark.slow
+def test_transcoder_learns_a_map_that_is_not_the_identity(known):
+    _, states, features = known
+    targets = features.roll(1, dims=1) + 3
+    net = train_autoencoder(states, 16, k=4, targets=targets, steps=1000)
+    assert net.report(states, targets)["explained"] > 0.9
+    assert net.report(states)["explained"] < 0
+
+
+def test_top_k_and_transcoders_refuse_what_does_not_fit(known):
+    _, states, features = known
+    for k in (0, 9):
+        with pytest.raises(ValueError, match=f"k is {k}; wanted 1 to the 8 latents"):
+            train_autoencoder(states, 8, k=k)
+    with pytest.raises(ValueError, match=r"targets have the shape \(4000, 7\); wanted that of states, \(4000, 8\)"):
+        train_autoencoder(states, 8, targets=features[:, 1:])

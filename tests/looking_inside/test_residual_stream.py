@@ -5,6 +5,7 @@ import torch
 
 from softlookup.looking_inside import direct_attribution, logit_lens, silence
 from softlookup.model import Config, DecoderLM, EncoderLM, Trace, Transformer, load_writer
+from tests.model.lively_weights import lively
 
 V = 13
 SMALL = Config(
@@ -17,13 +18,6 @@ KINDS = {
     "scaled": {"tied_scale": 0.3, "norm": "rms", "attention_sinks": True, "positions": "alibi", "hidden_bias": False},
     "latent": {"n_kv_heads": None, "latent_width": 6, "latent_rotary_width": 4, "positions": "rotary"},
 }
-
-
-def lively(model):
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.add_(0.2 * torch.randn_like(weight))
-    return model.double().eval()
 
 
 @pytest.mark.parametrize("make", [DecoderLM, EncoderLM])

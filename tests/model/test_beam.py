@@ -103,13 +103,7 @@ def test_with_room_for_all_it_finds_the_best_of_all_continuations(seed, sizes, a
     language = ToyLanguage(seed, v)
     prompts = torch.tensor([[0], [1]])
     got = beam_search(
-        language.stateless,
-        prompts,
-        beams=v**limit,
-        max_new_tokens=limit,
-        end_id=END,
-        length_penalty=alpha,
-        keep=keep,
+        language.stateless, prompts, beams=v**limit, max_new_tokens=limit, end_id=END, length_penalty=alpha, keep=keep
     )
     for row, prompt in enumerate(prompts.tolist()):
         every = [(score_of(p, len(tokens), alpha), p, tokens) for p, tokens in continuations(language, prompt, limit)]

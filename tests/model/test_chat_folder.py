@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 
 from softlookup.model import DecoderLM
@@ -119,7 +120,6 @@ def test_a_template_of_chatml_is_read_to_what_transformers_renders(folder, tmp_p
     assert chat.prompt("Hi") == f"{first}<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
     assert learned == chat.prompt("Hi") + "Ho<|im_end|>\n"
     assert chat.prompt("Hi", system="S").startswith("<|im_start|>system\nS<|im_end|>\n<|im_start|>user")
-    transformers = pytest.importorskip("transformers")
     peer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), eos_token="<|im_end|>")
     if template is not None:
         peer.chat_template = template if isinstance(template, str) else template[1]["template"]
@@ -127,6 +127,7 @@ def test_a_template_of_chatml_is_read_to_what_transformers_renders(folder, tmp_p
         assert rendered == chat.prompt("Hi") and peer.apply_chat_template(answered, tokenize=False) == learned
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_template_that_writes_anything_else_is_refused(folder, name) -> None:
     template, message = REFUSED[name]
@@ -153,7 +154,6 @@ def special(content: str, **flags: bool) -> dict[str, object]:
 
 def other_ids(folder: Path) -> bool:
     """Whether transformers cuts a text of the folder otherwise than its tokenizer.json says."""
-    transformers = pytest.importorskip("transformers")
     text = f"{NAMES[1]}user\nHi <new> zz  \n{NAMES[2]}\n {NAMES[1]}"
     peer = transformers.AutoTokenizer.from_pretrained(folder)
     file = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
@@ -184,7 +184,6 @@ def test_settings_with_which_a_text_has_other_ids_are_refused_by_their_name(tmp_
 
 
 def test_settings_that_transformers_has_written_are_read(tmp_path) -> None:
-    transformers = pytest.importorskip("transformers")
     settings = {
         "added_tokens_decoder": {str(number): special(name) for number, name in enumerate(NAMES)},
         "additional_special_tokens": NAMES[1:],

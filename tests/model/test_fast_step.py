@@ -1,4 +1,4 @@
-"""The fast way to write gives what the plain model gives, whatever the model is made of."""
+"""The fast ways to write give what the plain model gives, whatever the model is made of."""
 
 import pytest
 import torch
@@ -6,6 +6,7 @@ import torch
 from softlookup.model.decoding.beam import beam_search
 from softlookup.model.decoding.fast_step import FastStep, _packing_pays
 from softlookup.model.decoding.generate import generate
+from softlookup.model.decoding.static_step import StaticStep
 from softlookup.model.parts.cache import KVCache
 from softlookup.model.parts.config import Config
 from softlookup.model.whole.language import DecoderLM, EncoderLM
@@ -141,11 +142,6 @@ def test_weights_are_packed_for_several_rows_in_float32_where_that_pays(device, 
         assert torch.equal(written.ids, generate(model, prompts, max_new_tokens=3).ids)
 
 
-def test_clocks_decide_once_whether_packing_pays():
-    _packing_pays.cache_clear()
-    assert _packing_pays() in (True, False) and _packing_pays.cache_info().misses == 1
-
-
 @pytest.mark.parametrize("gone", ["_reorder_linear_weight", "_linear_pointwise"])
 def test_where_torchs_own_operation_is_gone_nothing_is_packed_and_the_text_is_the_same(gone, monkeypatch):
     model, prompts = made(DecoderLM, CONFIGS["Llama's"], dtype=torch.float32), torch.tensor([[4, 5], [6, 7]])
@@ -171,26 +167,28 @@ def test_the_model_goes_on_from_the_fast_ways_state_without_gradient():
 
 
 @pytest.mark.parametrize(
-    ("model", "error", "says"),
+    ("changes", "says"),
     [
-        (lambda: EncoderLM(SMALL).eval(), TypeError, "model is a EncoderLM; wanted a DecoderLM or a Transformer"),
-        (lambda: DecoderLM(SMALL), ValueError, r"training mode, and this path drops nothing: call eval\(\) first"),
-        (
-            lambda: DecoderLM(SMALL.but(window=3)).eval(),
-            ValueError,
-            r"this path knows window in \(None,\); the model has 3",
-        ),
-        (
-            lambda: DecoderLM(SMALL.but(positions="shaw")).eval(),
-            ValueError,
-            "knows positions in .*; the model has 'shaw'",
-        ),
-        (lambda: DecoderLM(SMALL.but(positions="transformer_xl")).eval(), ValueError, "the model has 'transformer_xl'"),
+        ({"window": 3}, r"window in \(None,\); the model has 3"),
+        ({"window": 3, "global_every": 2}, r"window in \(None,\); the model has 3"),
+        ({"positions": "shaw"}, "positions in .*; the model has 'shaw'"),
+        ({"positions": "transformer_xl"}, "positions in .*; the model has 'transformer_xl'"),
+        ({"qk_norm": "head"}, r"qk_norm in \('none',\); the model has 'head'"),
+        ({"attention_sinks": True}, r"attention_sinks in \(False,\); the model has True"),
+        ({"positions": "rotary", "no_rotary_every": 2}, r"no_rotary_every in \(None,\); the model has 2"),
+        ({"n_experts": 3, "activation": "swiglu", "hidden_bias": False}, r"n_experts in \(0,\); the model has 3"),
     ],
 )
-def test_models_that_it_does_not_know_are_refused(model, error, says, unchecked):
-    with pytest.raises(error, match=says):
-        FastStep(model())
+def test_parts_that_it_does_not_know_are_refused(changes, says, unchecked):
+    with pytest.raises(ValueError, match=f"this path knows {says}"):
+        FastStep(DecoderLM(SMALL.but(**changes)).eval())
+
+
+def test_models_that_it_does_not_know_are_refused(unchecked):
+    with pytest.raises(TypeError, match="model is a EncoderLM; wanted a DecoderLM or a Transformer"):
+        FastStep(EncoderLM(SMALL).eval())
+    with pytest.raises(ValueError, match=r"training mode, and this path drops nothing: call eval\(\) first"):
+        FastStep(DecoderLM(SMALL))
 
 
 def test_bad_input_is_refused_on_the_way():
@@ -217,3 +215,72 @@ def test_a_state_of_another_model_is_refused():
         other.step(torch.tensor([[2]]))
     with pytest.raises(ValueError, match=r"make it with start\(source_ids\)"):
         other.step(torch.tensor([[2]]), KVCache(2))
+
+
+# A cache of fixed size: on a GPU by one recorded graph a token.
+
+
+STATIC_V = 50
+STATIC = Config(STATIC_V, d_model=32, n_heads=4, n_layers=2, d_hidden=48, max_length=100, pre_norm=True)
+STATIC_KINDS = {
+    "sinusoidal": {},
+    "GPT-2's parts": {"positions": "learned", "attention_bias": True, "activation": "gelu_tanh"},
+    "Llama's parts": {
+        "positions": "rotary_halves", "n_kv_heads": 2, "norm": "rms", "activation": "swiglu", "hidden_bias": False,
+        "tied": False, "qk_norm": "head",
+    },
+    "layers without positions": {"positions": "rotary", "no_rotary_every": 2, "output_bias": True},
+}  # fmt: skip
+
+
+def a_model(device, **changes):
+    """A model of large weights, which does not write one token over and over."""
+    torch.manual_seed(3)
+    model = DecoderLM(STATIC.but(**changes)).eval().to(device, torch.float64)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(3)
+    return model
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("changes", STATIC_KINDS.values(), ids=STATIC_KINDS)
+def test_static_step_writes_what_generate_writes_again_and_again(changes, device):
+    model = a_model(device, **changes)
+    ids = torch.randint(4, STATIC_V, (3, 7)).to(device)  # the same on every device
+    step = StaticStep(model, batch=3, room=60)
+    for prompt, new_tokens in ((ids, 50), (ids[:, :2], 9), (ids, 1)):
+        expected = generate(model, prompt, max_new_tokens=new_tokens).ids
+        got = step.write(prompt, new_tokens)
+        assert torch.equal(got, expected)
+        assert (
+            new_tokens < 9 or len(got[0, prompt.shape[1] :].unique()) > 1
+        )  # it does not write one token over and over
+
+
+def test_what_a_static_step_returned_stays_when_it_writes_again(device):
+    model = a_model(device)
+    step = StaticStep(model, room=30)
+    first = step.write(torch.full((1, 3), 7, device=device), 5)
+    before = first.clone()
+    step.write(torch.full((1, 3), 9, device=device), 20)
+    assert torch.equal(first, before)
+
+
+def test_models_and_sizes_that_a_static_step_cannot_write_with_are_refused(unchecked):
+    model = DecoderLM(STATIC)
+    with pytest.raises(ValueError, match=r"training mode.*call eval\(\) first"):
+        StaticStep(model, room=10)
+    model.eval()
+    with pytest.raises(ValueError, match="room 101; wanted at least one text, and 1 to 100 positions"):
+        StaticStep(model, room=101)
+    with pytest.raises(ValueError, match="window"):
+        StaticStep(DecoderLM(STATIC.but(window=3)).eval(), room=10)
+    with pytest.raises(ValueError, match="alibi"):
+        StaticStep(DecoderLM(STATIC.but(positions="alibi")).eval(), room=10)
+    with pytest.raises(TypeError, match="model is a Transformer; wanted a DecoderLM"):
+        StaticStep(Transformer(STATIC).eval(), room=10)
+    step = StaticStep(model, room=10)
+    for shape, new_tokens in (((2, 3), 1), ((1, 8), 3), ((1, 0), 3)):
+        with pytest.raises(ValueError, match="no more than 10 together"):
+            step.write(torch.ones(shape, dtype=torch.int64), new_tokens)

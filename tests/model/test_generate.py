@@ -77,14 +77,6 @@ def test_rows_stop_one_by_one_and_the_whole_when_all_have(drop, rows):
     assert calls == rows
 
 
-def test_without_an_end_token_all_rows_run_to_the_limit(device):
-    always_two = table_step([[0.0, 0.1, 0.9]] * 3)
-    prompts = torch.tensor([[0], [1]], device=device)
-    got = generate(lambda ids, state: (always_two(ids.cpu(), state)[0].to(device), None), prompts, max_new_tokens=3)
-    assert got.ids.tolist() == [[0, 2, 2, 2], [1, 2, 2, 2]] and got.ids.device == prompts.device
-    torch.testing.assert_close(got.log_probabilities.exp().tolist(), [0.9**3] * 2)
-
-
 def test_a_state_is_given_new_tokens_only_and_no_state_all_of_them():
     language = ToyLanguage(1, 4)
     prompts = torch.tensor([[2, 3, 2], [3, 3, 0]])
@@ -305,11 +297,7 @@ MASK = torch.tensor([[True], [True]])
             TypeError,
             r"a state of type int; wanted one with select\(rows\)",
         ),
-        (
-            {"step": returning((torch.zeros(2, 4), None)), "state": Seen(GOOD)},
-            TypeError,
-            "a state of type NoneType",
-        ),
+        ({"step": returning((torch.zeros(2, 4), None)), "state": Seen(GOOD)}, TypeError, "a state of type NoneType"),
         (
             {"step": returning((torch.zeros(2, 1, 4), None))},
             ValueError,

@@ -9,17 +9,8 @@ from torch import nn
 
 from softlookup.model import Config, DecoderLM, FastStep
 from softlookup.model.parts.decoder_parts import DecoderParts
+from softlookup.model.published import lora
 from softlookup.model.published.families import llama_config, llama_weights
-from softlookup.model.published.lora import (
-    add_lora,
-    count_lora,
-    load_adapter,
-    lora_changes,
-    lora_parameters,
-    merge_lora,
-    read_adapter_config,
-    save_adapter,
-)
 from softlookup.model.whole.weights import CheckpointError, read_tensors, write_tensors
 
 IDS = torch.tensor([[5, 9, 200, 31, 7]])
@@ -29,7 +20,7 @@ ALL = ("w_q", "w_k", "w_v", "w_o", "w_gate", "w_1", "w_2")
 def changed(model: nn.Module) -> nn.Module:
     """Let the adapters be anything but zero."""
     with torch.no_grad():
-        for change in lora_changes(model):
+        for change in lora.lora_changes(model):
             change.b.normal_(std=0.3)
     return model
 
@@ -37,19 +28,19 @@ def changed(model: nn.Module) -> nn.Module:
 def test_nothing_changes_at_first_and_adapters_alone_have_gradients(tiny_chat) -> None:
     model = tiny_chat.model
     before = model(IDS)
-    names = add_lora(model, 3, 6, ALL)
+    names = lora.add_lora(model, 3, 6, ALL)
     assert len(names) == 14 and names[0] == "decoder.layers.0.attention.w_q"
     torch.testing.assert_close(model(IDS), before, rtol=0, atol=0)
     changed(model)(IDS).square().sum().backward()
     with_gradient = {id(parameter) for parameter in model.parameters() if parameter.grad is not None}
-    assert with_gradient == {id(parameter) for parameter in lora_parameters(model)}
-    assert all(parameter.grad.abs().sum() > 0 for parameter in lora_parameters(model))
+    assert with_gradient == {id(parameter) for parameter in lora.lora_parameters(model)}
+    assert all(parameter.grad.abs().sum() > 0 for parameter in lora.lora_parameters(model))
 
 
 def test_the_change_is_alpha_over_rank_times_b_a(tiny_chat) -> None:
     attention = tiny_chat.model.decoder.layers[1].attention
     w = attention.w_q.detach().clone()
-    add_lora(tiny_chat.model, 2, 5, ["w_q"])
+    lora.add_lora(tiny_chat.model, 2, 5, ["w_q"])
     changed(tiny_chat.model)
     change = attention.parametrizations["w_q"][0]
     expected = w + 2.5 * torch.einsum("or,ri->io", change.b, change.a)
@@ -60,46 +51,46 @@ def test_the_change_is_alpha_over_rank_times_b_a(tiny_chat) -> None:
 
 def test_the_count_is_rank_times_inputs_and_outputs(tiny_chat) -> None:
     total = sum(parameter.numel() for parameter in tiny_chat.model.parameters())
-    add_lora(tiny_chat.model, 3, 6, ["w_q", "w_v"])
+    lora.add_lora(tiny_chat.model, 3, 6, ["w_q", "w_v"])
     n_trained = 2 * 3 * ((16 + 16) + (16 + 8))
-    assert count_lora(tiny_chat.model) == (n_trained, n_trained / (total + n_trained))
+    assert lora.count_lora(tiny_chat.model) == (n_trained, n_trained / (total + n_trained))
 
 
 @pytest.mark.parametrize("targets", [("w_q", "w_v"), ALL])
 def test_merging_gives_the_outputs_and_a_plain_model(tiny_chat, targets) -> None:
     model = tiny_chat.model
     names = set(model.state_dict())
-    add_lora(model, 4, 8, targets)
+    lora.add_lora(model, 4, 8, targets)
     adapted = changed(model)(IDS).detach()
     fast = FastStep(model)
     state = fast.start()
     fast.step(IDS[:, :-1], state)
     torch.testing.assert_close(fast.step(IDS[:, -1:], state)[0], adapted[:, -1], rtol=0, atol=1e-5)
-    merge_lora(model)
+    lora.merge_lora(model)
     torch.testing.assert_close(model(IDS), adapted, rtol=0, atol=1e-5)
     assert set(model.state_dict()) == names and all(parameter.requires_grad for parameter in model.parameters())
     assert type(model.decoder.layers[0].attention).__name__ == "MultiHeadAttention"
     with pytest.raises(ValueError, match="the model has no LoRA adapters"):
-        merge_lora(model)
+        lora.merge_lora(model)
 
 
 def test_a_base_of_half_precision_has_adapters_of_single_precision(tiny_chat) -> None:
     model = tiny_chat.model.to(torch.bfloat16)
     before = model(IDS)
-    add_lora(model, 2, 4)
-    assert {parameter.dtype for parameter in lora_parameters(model)} == {torch.float32}
+    lora.add_lora(model, 2, 4)
+    assert {parameter.dtype for parameter in lora.lora_parameters(model)} == {torch.float32}
     assert torch.equal(model(IDS), before) and not torch.equal(changed(model)(IDS), before)
     adapted = model(IDS)
-    merge_lora(model)
+    lora.merge_lora(model)
     assert torch.equal(model(IDS), adapted) and adapted.dtype == torch.bfloat16
 
 
 def test_linear_layers_are_changed_by_their_names() -> None:
     model = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
     x = torch.randn(5, 4)
-    assert add_lora(model, 2, 2, ["2"]) == ["2"]
+    assert lora.add_lora(model, 2, 2, ["2"]) == ["2"]
     adapted = changed(model)(x)
-    change = lora_changes(model)[0]
+    change = lora.lora_changes(model)[0]
     hidden = model[1](model[0](x))
     torch.testing.assert_close(adapted, model[2](hidden))
     original = model[2].parametrizations.weight.original
@@ -108,21 +99,21 @@ def test_linear_layers_are_changed_by_their_names() -> None:
 
 def test_an_adapter_comes_back_from_its_files(tiny_chat, tmp_path) -> None:
     model, other = tiny_chat.model, copy.deepcopy(tiny_chat.model)
-    add_lora(model, 3, 7, ["w_q", "w_2"])
+    lora.add_lora(model, 3, 7, ["w_q", "w_2"])
     adapted = changed(model)(IDS)
-    save_adapter(model, tmp_path / "a", base="tiny")
-    config = read_adapter_config(tmp_path / "a")
+    lora.save_adapter(model, tmp_path / "a", base="tiny")
+    config = lora.read_adapter_config(tmp_path / "a")
     assert config["target_modules"] == ["down_proj", "q_proj"] and config["base_model_name_or_path"] == "tiny"
-    load_adapter(other, tmp_path / "a")
+    lora.load_adapter(other, tmp_path / "a")
     assert torch.equal(other(IDS), adapted)
     with pytest.raises(ValueError, match="has LoRA adapters already"):
-        load_adapter(other, tmp_path / "a")
+        lora.load_adapter(other, tmp_path / "a")
 
 
 def test_an_adapter_that_does_not_fit_is_refused_and_changes_nothing(tiny_chat, tmp_path) -> None:
     fresh = copy.deepcopy(tiny_chat.model)
-    add_lora(tiny_chat.model, 3, 7, ["w_q"])
-    save_adapter(tiny_chat.model, tmp_path)
+    lora.add_lora(tiny_chat.model, 3, 7, ["w_q"])
+    lora.save_adapter(tiny_chat.model, tmp_path)
     config = json.loads((tmp_path / "adapter_config.json").read_text())
     for edit, message in (
         ({"r": 2}, r"has shape \(3, 16\), wanted \(2, 16\)"),
@@ -135,14 +126,14 @@ def test_an_adapter_that_does_not_fit_is_refused_and_changes_nothing(tiny_chat, 
     ):
         (tmp_path / "adapter_config.json").write_text(json.dumps(config | edit))
         with pytest.raises(CheckpointError, match=message):
-            load_adapter(fresh, tmp_path)
+            lora.load_adapter(fresh, tmp_path)
     with pytest.raises(ValueError, match="no LoRA adapters"):
-        lora_changes(fresh)
+        lora.lora_changes(fresh)
     (tmp_path / "adapter_config.json").write_text(json.dumps(config))
     with pytest.raises(CheckpointError, match="does not fit this model"):
-        load_adapter(nn.Sequential(nn.Linear(3, 3)), tmp_path)
+        lora.load_adapter(nn.Sequential(nn.Linear(3, 3)), tmp_path)
     with pytest.raises(FileNotFoundError, match="holds no adapter"):
-        load_adapter(fresh, tmp_path / "nowhere")
+        lora.load_adapter(fresh, tmp_path / "nowhere")
 
 
 NOT_PLAIN = {
@@ -179,21 +170,21 @@ PLAIN = {
 
 def test_what_plain_lora_does_not_have_is_refused_by_its_name(tiny_chat, tmp_path) -> None:
     fresh = copy.deepcopy(tiny_chat.model)
-    add_lora(tiny_chat.model, 3, 7, ["w_q"])
-    save_adapter(tiny_chat.model, tmp_path)
+    lora.add_lora(tiny_chat.model, 3, 7, ["w_q"])
+    lora.save_adapter(tiny_chat.model, tmp_path)
     config = json.loads((tmp_path / "adapter_config.json").read_text())
     for name, value in [(name, value) for name, values in NOT_PLAIN.items() for value in values]:
         (tmp_path / "adapter_config.json").write_text(json.dumps(config | {name: value}))
         with pytest.raises(CheckpointError, match=f"has {name} .*; plain LoRA alone is read"):
-            load_adapter(fresh, tmp_path)
+            lora.load_adapter(fresh, tmp_path)
     for name, value in [(name, value) for name, values in PLAIN.items() for value in values]:
         (tmp_path / "adapter_config.json").write_text(json.dumps(config | {name: value}))
-        assert read_adapter_config(tmp_path)["r"] == 3
+        assert lora.read_adapter_config(tmp_path)["r"] == 3
     whole, header = read_tensors(tmp_path / "adapter_model.safetensors")
     (tmp_path / "adapter_config.json").write_text(json.dumps(config))
     write_tensors(tmp_path / "adapter_model.safetensors", {n: t.to(torch.int8) for n, t in whole.items()}, header)
     with pytest.raises(CheckpointError, match=r"lora_A.weight has dtype torch.int8, wanted floating-point numbers"):
-        load_adapter(fresh, tmp_path)
+        lora.load_adapter(fresh, tmp_path)
 
 
 def test_an_adapter_changes_its_matrices_alone_where_another_has_the_same_last_name(tmp_path) -> None:
@@ -208,18 +199,18 @@ def test_an_adapter_changes_its_matrices_alone_where_another_has_the_same_last_n
         "pre_norm": True,
     }
     model = DecoderLM(Config(300, **sizes, parts=DecoderParts(output_gate=True))).eval()
-    fresh, names = copy.deepcopy(model), add_lora(model, 2, 4, ["w_gate"])
+    fresh, names = copy.deepcopy(model), lora.add_lora(model, 2, 4, ["w_gate"])
     assert names == ["decoder.layers.0.attention.w_gate", "decoder.layers.0.feed_forward.w_gate"]
-    save_adapter(changed(model), tmp_path)
-    load_adapter(fresh, tmp_path)
+    lora.save_adapter(changed(model), tmp_path)
+    lora.load_adapter(fresh, tmp_path)
     assert torch.equal(fresh(IDS), model(IDS))
     tensors, header = read_tensors(tmp_path / "adapter_model.safetensors")
     config = json.loads((tmp_path / "adapter_config.json").read_text())
     (tmp_path / "adapter_config.json").write_text(json.dumps(config | {"target_modules": ["gate_proj"]}))
     write_tensors(tmp_path / "adapter_model.safetensors", {n: t for n, t in tensors.items() if "mlp" in n}, header)
-    merge_lora(fresh)
-    load_adapter(fresh, tmp_path)
-    assert len(lora_changes(fresh)) == 1
+    lora.merge_lora(fresh)
+    lora.load_adapter(fresh, tmp_path)
+    assert len(lora.lora_changes(fresh)) == 1
 
 
 def test_bad_settings_are_refused(tiny_chat) -> None:
@@ -232,10 +223,10 @@ def test_bad_settings_are_refused(tiny_chat) -> None:
         ({"targets": []}, "targets is empty"),
     ):
         with pytest.raises(ValueError, match=message):
-            add_lora(model, **settings)
+            lora.add_lora(model, **settings)
     assert all(parameter.requires_grad for parameter in model.parameters())
     with pytest.raises(ValueError, match="add_lora adds them"):
-        count_lora(model)
+        lora.count_lora(model)
 
 
 PEFT_TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
@@ -265,12 +256,12 @@ def test_peft_reads_and_writes_the_same_adapters(tmp_path, start, tied) -> None:
             if "lora_" in name:
                 parameter.normal_(std=0.3)
     adapted.save_pretrained(tmp_path / "peft")
-    load_adapter(model, tmp_path / "peft")
+    lora.load_adapter(model, tmp_path / "peft")
     expected = adapted(tokens).logits
     torch.testing.assert_close(model(tokens), expected, rtol=0, atol=1e-5)
-    assert count_lora(model)[0] == sum(p.numel() for name, p in adapted.named_parameters() if "lora_" in name)
+    assert lora.count_lora(model)[0] == sum(p.numel() for name, p in adapted.named_parameters() if "lora_" in name)
 
-    save_adapter(model, tmp_path / "library")
+    lora.save_adapter(model, tmp_path / "library")
     again = peft.PeftModel.from_pretrained(copy.deepcopy(base), tmp_path / "library").eval()
     torch.testing.assert_close(again(tokens).logits, expected, rtol=0, atol=1e-5)
 
@@ -278,4 +269,4 @@ def test_peft_reads_and_writes_the_same_adapters(tmp_path, start, tied) -> None:
         with torch.no_grad():
             fresh.head.w_out[3, 5] += 1
         with pytest.raises(CheckpointError, match="lm_head.base_layer.weight is another matrix than the model's"):
-            load_adapter(fresh, tmp_path / "peft")
+            lora.load_adapter(fresh, tmp_path / "peft")

@@ -82,10 +82,7 @@ LAYER = [
     (lambda: MultiHeadAttention(8, 2)(zeros(2, 3, 6)), ["x has shape (2, 3, 6)", "D = 8"]),
     (lambda: MultiHeadAttention(8, 2)(zeros(2, 3, 8), zeros(2, 3, 6)), ["x_kv has shape (2, 3, 6)"]),
     (lambda: MultiHeadAttention(8, 2)(zeros(2, 3, 8), zeros(1, 3, 8)), ["2 sequences", "has 1"]),
-    (
-        lambda: MultiHeadAttention(8, 2)(zeros(2, 3, 8), mask=yes(2, 3, 3)),
-        ["mask has shape (2, 3, 3)", "(2, 2, 3, 3)"],
-    ),
+    (lambda: MultiHeadAttention(8, 2)(zeros(2, 3, 8), mask=yes(2, 3, 3)), ["mask has shape (2, 3, 3)", "(2, 2, 3, 3)"]),
     (lambda: MultiHeadAttention(8, 2)(zeros(2, 3, 8), mask=yes(3, 4)), ["(3, 4)", "give (3, 3)"]),
     (lambda: model.split_heads(zeros(3, 7), 2), ["width 7", "2 heads"]),
     (lambda: model.split_heads(zeros(8), 2), ["(8,)"]),

@@ -98,20 +98,6 @@ def test_copied_weights_equal_torch_layer_in_values_and_gradients(device, bias, 
         torch.testing.assert_close(both, torch_layer.in_proj_bias.grad, rtol=1e-9, atol=1e-11)
 
 
-def test_grouped_heads_equal_a_full_layer_whose_key_columns_are_repeated(device):
-    grouped = MultiHeadAttention(D, N, n_kv_heads=2).to(device, torch.float64)
-    full = MultiHeadAttention(D, N).to(device, torch.float64)
-    h = D // N
-    columns = [i // 2 * h + j for i in range(N) for j in range(h)]  # heads 0 and 1 read 0; heads 2 and 3 read 1
-    with torch.no_grad():
-        full.w_q.copy_(grouped.w_q)
-        full.w_o.copy_(grouped.w_o)
-        full.w_k.copy_(grouped.w_k[:, columns])
-        full.w_v.copy_(grouped.w_v[:, columns])
-    x, _ = tokens(device)
-    torch.testing.assert_close(grouped(x), full(x))
-
-
 @pytest.mark.parametrize("shape", [(T, S), (1, S), (B, 1, 1, S), (B, 1, T, S), (1, N, T, 1), (B, N, T, S)])
 @pytest.mark.parametrize("return_weights", [False, True])
 def test_masks_of_every_accepted_shape_equal_the_mask_written_out(device, shape, return_weights):
@@ -155,16 +141,6 @@ def test_a_row_hidden_by_mask_and_bias_together_gives_zeros_with_a_cache_too(dev
     assert (whole[:, 1] == 0).all() and (whole[:, [0, 2]].abs().sum(-1) > 0).all()
     whole.sum().backward()
     assert all(tensor.grad.isfinite().all() for tensor in (x, *layer.parameters()))
-
-
-@pytest.mark.parametrize(("head_width", "n_kv_heads"), WIDTHS)
-def test_parameter_shapes_and_count_are_as_documented(head_width, n_kv_heads):
-    layer = MultiHeadAttention(D, N, head_width=head_width, n_kv_heads=n_kv_heads)
-    h, k = head_width or D // N, n_kv_heads or N
-    shapes = {name: tuple(p.shape) for name, p in layer.named_parameters()}
-    assert shapes == {"w_q": (D, N * h), "w_k": (D, k * h), "w_v": (D, k * h), "w_o": (N * h, D)}
-    assert sum(p.numel() for p in layer.parameters()) == D * h * (2 * N + 2 * k)
-    assert f"N={N}, K={k}, H={h}" in repr(layer)
 
 
 def test_initialisation_is_xavier_with_zero_biases():

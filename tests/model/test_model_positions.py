@@ -19,6 +19,7 @@ from softlookup.model.parts.positions import (
     sinusoids_at,
 )
 from softlookup.reference import positions as reference
+from tests.refusing import refused
 
 B, N, T, D = 2, 3, 5, 8
 LAYOUTS = ["interleaved", "halves"]
@@ -226,7 +227,7 @@ def test_kept_rows_grow_and_never_mix_dtypes_nor_modes(device, kind):
     torch.testing.assert_close(short, fresh(x[..., :1, :], offset=40), rtol=0, atol=0)
 
 
-def test_rows_are_made_once_while_decoding_goes_on(monkeypatch):
+def test_rows_are_made_once_while_decoding_goes_on_and_alone_for_far_positions(monkeypatch):
     module = RotaryPositions(D)
     made = []
     make = module._rows
@@ -234,13 +235,7 @@ def test_rows_are_made_once_while_decoding_goes_on(monkeypatch):
     for step in range(100):
         module(torch.zeros(1, 1, 1, D), offset=step)
     assert sum(made) < 300
-
-
-def test_far_positions_are_worked_out_without_keeping_all_rows_before_them(monkeypatch):
-    module = RotaryPositions(D)
-    made = []
-    make = module._rows
-    monkeypatch.setattr(module, "_rows", lambda positions: made.append(len(positions)) or make(positions))
+    made.clear()
     module(torch.zeros(1, 1, 3, D), offset=10**9)
     assert made == [3]
 
@@ -253,67 +248,53 @@ def test_dtype_of_the_input_is_kept(device, kind):
         assert module(x, torch.tensor([1, 2], device=device)).dtype == dtype
 
 
-def test_printed_modules_name_their_sizes():
-    assert "D=8, base=10000, layout=halves" in repr(SinusoidalPositions(8, layout="halves"))
-    assert "max_length=9, D=8" in repr(filled())
-    assert "H=8, base=5, pairing=neighbours" in repr(RotaryPositions(8, base=5.0))
-
-
 def at(*numbers, dtype=torch.int64, device="cpu"):
     return torch.tensor(numbers, dtype=dtype, device=device)
 
 
 X, Q = torch.zeros(2, 3, 4), torch.zeros(2, 1, 3, 4)
-BAD = [
-    (lambda: sinusoidal(3, 5), ValueError, "d_model must be even and at least 2, for pairs of numbers; got 5"),
-    (lambda: sinusoidal(3, 0), ValueError, "d_model must be even and at least 2.* got 0"),
-    (lambda: sinusoidal(0, 4), ValueError, "length 0"),
-    (lambda: sinusoidal(3, 4, offset=-1), ValueError, "offset must be at least 0; got -1"),
-    (lambda: sinusoidal(3, 4, base=0.0), ValueError, "base must be positive; got 0.0"),
-    (lambda: sinusoidal(3, 4, layout="mixed"), ValueError, "layout is 'mixed'; wanted interleaved or halves"),
-    (lambda: sinusoidal(3, 4, offset=at([1])), ValueError, r"offset has shape \(1, 1\); wanted a number"),
+test_what_does_not_fit_is_named = refused(
+    (lambda: sinusoidal(3, 5), "d_model must be even and at least 2, for pairs of numbers; got 5"),
+    (lambda: sinusoidal(3, 0), "d_model must be even and at least 2.* got 0"),
+    (lambda: sinusoidal(0, 4), "length 0"),
+    (lambda: sinusoidal(3, 4, offset=-1), "offset must be at least 0; got -1"),
+    (lambda: sinusoidal(3, 4, base=0.0), "base must be positive; got 0.0"),
+    (lambda: sinusoidal(3, 4, layout="mixed"), "layout is 'mixed'; wanted interleaved or halves"),
+    (lambda: sinusoidal(3, 4, offset=at([1])), r"offset has shape \(1, 1\); wanted a number"),
     (lambda: sinusoidal(3, 4, offset=1.5), TypeError, "offset is 1.5; wanted an integer"),
     (lambda: sinusoids_at(torch.zeros(3), 4), TypeError, "positions has dtype torch.float32; wanted integers"),
-    (lambda: SinusoidalPositions(5), ValueError, "d_model must be even"),
-    (lambda: SinusoidalPositions(4, base=-1.0), ValueError, "base must be positive"),
-    (lambda: SinusoidalPositions(4, layout="mixed"), ValueError, "layout is 'mixed'"),
-    (lambda: SinusoidalPositions(6)(X), ValueError, r"x has shape \(2, 3, 4\); wanted \(B, T, D\) with D = 6"),
-    (lambda: SinusoidalPositions(4)(X[0]), ValueError, r"x has shape \(3, 4\); wanted \(B, T, D\)"),
+    (lambda: SinusoidalPositions(5), "d_model must be even"),
+    (lambda: SinusoidalPositions(4, base=-1.0), "base must be positive"),
+    (lambda: SinusoidalPositions(4, layout="mixed"), "layout is 'mixed'"),
+    (lambda: SinusoidalPositions(6)(X), r"x has shape \(2, 3, 4\); wanted \(B, T, D\) with D = 6"),
+    (lambda: SinusoidalPositions(4)(X[0]), r"x has shape \(3, 4\); wanted \(B, T, D\)"),
     (lambda: SinusoidalPositions(4)(X.long()), TypeError, "int64; wanted a floating-point"),
     (lambda: SinusoidalPositions(4)(X, True), TypeError, "offset is True; wanted an integer"),
-    (lambda: SinusoidalPositions(4)(X, -1), ValueError, "offset must be at least 0; got -1"),
-    (lambda: SinusoidalPositions(4)(X, at(1)), ValueError, r"offset has shape \(1,\); .* each sequence, \(2,\)"),
+    (lambda: SinusoidalPositions(4)(X, -1), "offset must be at least 0; got -1"),
+    (lambda: SinusoidalPositions(4)(X, at(1)), r"offset has shape \(1,\); .* each sequence, \(2,\)"),
     (lambda: SinusoidalPositions(4)(X, at(1.0, 2.0, dtype=torch.float32)), TypeError, "offset has dtype torch.float32"),
-    (lambda: SinusoidalPositions(4)(X, 1, positions=at(0, 1, 2)), ValueError, "offset or positions, not both"),
-    (lambda: SinusoidalPositions(4)(X, at(1, 1), positions=at(0, 1, 2)), ValueError, "offset or positions, not both"),
-    (lambda: SinusoidalPositions(4)(X, positions=at(0, 1)), ValueError, r"\(2,\); wanted \(3,\) or \(2, 3\)"),
+    (lambda: SinusoidalPositions(4)(X, 1, positions=at(0, 1, 2)), "offset or positions, not both"),
+    (lambda: SinusoidalPositions(4)(X, at(1, 1), positions=at(0, 1, 2)), "offset or positions, not both"),
+    (lambda: SinusoidalPositions(4)(X, positions=at(0, 1)), r"\(2,\); wanted \(3,\) or \(2, 3\)"),
     (lambda: SinusoidalPositions(4)(X, positions=torch.zeros(3)), TypeError, "positions has dtype torch.float32"),
-    (lambda: SinusoidalPositions(4)(X, positions=at(0, 1, 2, device="meta")), ValueError, "on meta, x on cpu"),
-    (lambda: SinusoidalPositions(4)(X, at(0, 1, device="meta")), ValueError, "offset is on meta, x on cpu"),
-    (lambda: LearnedPositions(0, 4), ValueError, "max_length 0"),
-    (lambda: LearnedPositions(4, 0), ValueError, "d_model 0"),
-    (lambda: LearnedPositions(2, 4)(X), ValueError, "positions run from 0 to 2; .* max_length = 2"),
-    (lambda: LearnedPositions(4, 4)(X, 2), ValueError, "positions run from 2 to 4; .* max_length = 4 rows, 0 to 3"),
-    (lambda: LearnedPositions(4, 4)(X, at(0, 2)), ValueError, "positions run from 0 to 4; .* max_length = 4"),
-    (lambda: LearnedPositions(4, 4)(X, at(0, -1)), ValueError, "positions run from -1 to 2"),
-    (lambda: LearnedPositions(4, 4)(X, positions=at(0, 9, 1)), ValueError, "positions run from 0 to 9"),
-    (lambda: LearnedPositions(4, 6)(X), ValueError, r"wanted \(B, T, D\) with D = 6"),
+    (lambda: SinusoidalPositions(4)(X, positions=at(0, 1, 2, device="meta")), "on meta, x on cpu"),
+    (lambda: SinusoidalPositions(4)(X, at(0, 1, device="meta")), "offset is on meta, x on cpu"),
+    (lambda: LearnedPositions(0, 4), "max_length 0"),
+    (lambda: LearnedPositions(4, 0), "d_model 0"),
+    (lambda: LearnedPositions(2, 4)(X), "positions run from 0 to 2; .* max_length = 2"),
+    (lambda: LearnedPositions(4, 4)(X, 2), "positions run from 2 to 4; .* max_length = 4 rows, 0 to 3"),
+    (lambda: LearnedPositions(4, 4)(X, at(0, 2)), "positions run from 0 to 4; .* max_length = 4"),
+    (lambda: LearnedPositions(4, 4)(X, at(0, -1)), "positions run from -1 to 2"),
+    (lambda: LearnedPositions(4, 4)(X, positions=at(0, 9, 1)), "positions run from 0 to 9"),
+    (lambda: LearnedPositions(4, 6)(X), r"wanted \(B, T, D\) with D = 6"),
     (lambda: LearnedPositions(4, 4)(X.double()), TypeError, "float64, the layer's weights torch.float32"),
-    (lambda: LearnedPositions(4, 4)(X.to("meta")), ValueError, "x is on meta"),
-    (lambda: RotaryPositions(5), ValueError, "head_width must be even and at least 2, for pairs of numbers; got 5"),
-    (lambda: RotaryPositions(4, base=0.0), ValueError, "base must be positive"),
-    (lambda: RotaryPositions(4, pairing="thirds"), ValueError, "pairing is 'thirds'; wanted neighbours or halves"),
-    (lambda: RotaryPositions(6)(Q), ValueError, r"x has shape \(2, 1, 3, 4\); wanted \(B, N, T, H\) with H = 6"),
-    (lambda: RotaryPositions(4)(X), ValueError, r"x has shape \(2, 3, 4\); wanted \(B, N, T, H\)"),
-    (lambda: RotaryPositions(4)(Q, positions=at(0)), ValueError, r"wanted \(3,\) or \(2, 3\)"),
-    (lambda: rotate(Q, Q, Q), ValueError, "4 numbers in a row, beside 4 angles; wanted twice as many"),
-    (lambda: rotate(Q, Q[..., :2], Q[..., :2], "thirds"), ValueError, "pairing is 'thirds'"),
-]
-
-
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("case", range(len(BAD)))
-def test_what_does_not_fit_is_named(case):
-    call, error, message = BAD[case]
-    with pytest.raises(error, match=message):
-        call()
+    (lambda: LearnedPositions(4, 4)(X.to("meta")), "x is on meta"),
+    (lambda: RotaryPositions(5), "head_width must be even and at least 2, for pairs of numbers; got 5"),
+    (lambda: RotaryPositions(4, base=0.0), "base must be positive"),
+    (lambda: RotaryPositions(4, pairing="thirds"), "pairing is 'thirds'; wanted neighbours or halves"),
+    (lambda: RotaryPositions(6)(Q), r"x has shape \(2, 1, 3, 4\); wanted \(B, N, T, H\) with H = 6"),
+    (lambda: RotaryPositions(4)(X), r"x has shape \(2, 3, 4\); wanted \(B, N, T, H\)"),
+    (lambda: RotaryPositions(4)(Q, positions=at(0)), r"wanted \(3,\) or \(2, 3\)"),
+    (lambda: rotate(Q, Q, Q), "4 numbers in a row, beside 4 angles; wanted twice as many"),
+    (lambda: rotate(Q, Q[..., :2], Q[..., :2], "thirds"), "pairing is 'thirds'"),
+)

@@ -15,6 +15,7 @@ from softlookup.model.whole.objectives import (
     perplexity,
     teacher_forcing,
 )
+from tests.refusing import refused
 
 PAD = 2
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 2e-6, torch.bfloat16: 2e-6}
@@ -40,11 +41,7 @@ def test_cross_entropy_equals_torch_in_value_and_gradient(device, seed, dtype, e
     loss = cross_entropy(logits, targets, pad_id=PAD, epsilon=epsilon, reduction=reduction)
     (gradient,) = torch.autograd.grad(loss, logits)
     torch_loss = F.cross_entropy(
-        logits.flatten(0, 1),
-        targets.flatten(),
-        ignore_index=PAD,
-        label_smoothing=epsilon,
-        reduction=reduction,
+        logits.flatten(0, 1), targets.flatten(), ignore_index=PAD, label_smoothing=epsilon, reduction=reduction
     )
     (torch_gradient,) = torch.autograd.grad(torch_loss, logits)
     torch.testing.assert_close(loss, torch_loss, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
@@ -141,7 +138,7 @@ def ids(*rows):
     return torch.tensor(rows)
 
 
-VALUE_ERRORS = [
+test_values_and_kinds_that_mean_nothing_are_named = refused(
     (lambda: cross_entropy(torch.zeros(1, 2, 4), ids([PAD, PAD]), pad_id=PAD), "all 2 targets are padding .id 2"),
     (lambda: cross_entropy(torch.zeros(1, 2, 4), ids([1, 4]), pad_id=PAD), "id 4 is out of range.* 4 ids, 0 to 3"),
     (lambda: cross_entropy(torch.zeros(1, 2, 4), ids([-1, 3]), pad_id=PAD), "id -1 is out of range"),
@@ -167,26 +164,22 @@ VALUE_ERRORS = [
     (lambda: contrastive_loss(torch.ones(0, 3), torch.ones(0, 3), 0.0), r"B at least 1"),
     (lambda: contrastive_loss(torch.ones(2), torch.ones(2), 0.0), r"\(2,\)"),
     (lambda: contrastive_loss(torch.ones(2, 3), torch.ones(2, 3, device="meta"), 0.0), "on cpu, texts on meta"),
-]
-TYPE_ERRORS = [
-    (lambda: cross_entropy(torch.zeros(1, 1, 4).long(), ids([1]), pad_id=PAD), "logits have dtype torch.int64"),
-    (lambda: cross_entropy(torch.zeros(1, 1, 4), torch.ones(1, 1), pad_id=PAD), "targets have dtype torch.float32"),
-    (lambda: label_smoothing(torch.ones(1, 1, dtype=torch.bool), 4, 0.1), "targets have dtype torch.bool"),
-    (lambda: teacher_forcing(torch.ones(1, 3), 0), "target_ids have dtype torch.float32"),
-    (lambda: contrastive_loss(torch.ones(2, 3), torch.ones(2, 3).double(), 0.0), "float32, texts torch.float64"),
-    (lambda: contrastive_loss(ids([1]), ids([1]), 0.0), "torch.int64"),
-]
-
-
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(("call", "message"), VALUE_ERRORS)
-def test_values_that_mean_nothing_are_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(("call", "message"), TYPE_ERRORS)
-def test_kinds_that_mean_nothing_are_named(call, message):
-    with pytest.raises(TypeError, match=message):
-        call()
+    (
+        lambda: cross_entropy(torch.zeros(1, 1, 4).long(), ids([1]), pad_id=PAD),
+        TypeError,
+        "logits have dtype torch.int64",
+    ),
+    (
+        lambda: cross_entropy(torch.zeros(1, 1, 4), torch.ones(1, 1), pad_id=PAD),
+        TypeError,
+        "targets have dtype torch.float32",
+    ),
+    (lambda: label_smoothing(torch.ones(1, 1, dtype=torch.bool), 4, 0.1), TypeError, "targets have dtype torch.bool"),
+    (lambda: teacher_forcing(torch.ones(1, 3), 0), TypeError, "target_ids have dtype torch.float32"),
+    (
+        lambda: contrastive_loss(torch.ones(2, 3), torch.ones(2, 3).double(), 0.0),
+        TypeError,
+        "float32, texts torch.float64",
+    ),
+    (lambda: contrastive_loss(ids([1]), ids([1]), 0.0), TypeError, "torch.int64"),
+)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softlookup.model.whole.schedules import inverse_square_root, noam, warmup_hold_decay
+from tests.refusing import refused
 
 
 def rates_of(scheduler, optimizer, n):
@@ -73,7 +74,7 @@ def hold(step=1, peak=1.0, warmup=2, decay_from=3, total=4):
     return warmup_hold_decay(step, peak=peak, warmup=warmup, decay_from=decay_from, total=total)
 
 
-BAD = [
+test_schedules_name_what_is_out_of_range = refused(
     (lambda: hold(step=0), "step is 0"),
     (lambda: hold(peak=0.0), "peak is 0.0"),
     (lambda: hold(warmup=-1), "warmup is -1, decay_from 3, total 4; wanted 0 <= warmup"),
@@ -87,10 +88,4 @@ BAD = [
     (lambda: noam(1, 512, factor=math.nan), "factor is nan"),
     (lambda: inverse_square_root(1, peak=1.0, warmup=0), "warmup is 0"),
     (lambda: inverse_square_root(1, peak=-1.0, warmup=1), "peak is -1.0"),
-]
-
-
-@pytest.mark.parametrize(("call", "message"), BAD)
-def test_schedules_name_what_is_out_of_range(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+)

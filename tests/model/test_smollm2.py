@@ -149,39 +149,17 @@ def test_logits_are_those_of_transformers(chat, hf_model):
         assert torch.equal(got.argmax(-1), expected.argmax(-1))
 
 
-def greedy(chat, hf_model, new_tokens: int) -> str:
+@needs_package
+@pytest.mark.parametrize("new_tokens", [16, pytest.param(200, marks=pytest.mark.slow)])
+def test_it_writes_what_transformers_writes(chat, hf_model, new_tokens):
     ids = torch.tensor([chat.encode(chat.prompt(QUESTION))])
     settings = {"max_new_tokens": new_tokens, "do_sample": False}
     expected = hf_model.generate(ids, attention_mask=torch.ones_like(ids), **settings)
     got = generate(FastStep(chat.model), ids, max_new_tokens=new_tokens).ids
     assert torch.equal(got, expected)
-    return chat.decode(got[0, ids.shape[1] :].tolist())
-
-
-@needs_package
-def test_it_writes_what_transformers_writes(chat, hf_model):
-    text = greedy(chat, hf_model, 16)
+    text = chat.decode(got[0, ids.shape[1] :].tolist())
     assert text.startswith(chat.answer(QUESTION, max_new_tokens=16)) and "blue" in text
-
-
-@pytest.mark.slow
-@needs_package
-def test_it_writes_200_tokens_that_transformers_writes(chat, hf_model):
-    assert len(greedy(chat, hf_model, 200)) > 400
-
-
-@needs_package
-def test_logits_with_a_cache_are_those_without(chat):
-    ids = torch.tensor([chat.encode(chat.prompt(QUESTION))])
-    with torch.no_grad():
-        whole = chat.model(ids)[0]
-        for step in (chat.model.step, FastStep(chat.model).step):
-            seen = ids.shape[1] - 5
-            first, state = step(ids[:, :seen], None)
-            assert relative(first[0], whole[seen - 1]) < 1e-4
-            for place in range(seen, ids.shape[1]):
-                logits, state = step(ids[:, place : place + 1], state)
-                assert relative(logits[0], whole[place]) < 1e-4
+    assert new_tokens == 16 or len(text) > 400
 
 
 @pytest.fixture(scope="module")
@@ -285,7 +263,5 @@ def test_files_of_other_models_are_refused():
 @pytest.mark.gpu
 @needs_package
 def test_it_says_the_same_on_a_gpu(chat):
-    if not torch.cuda.is_available():
-        pytest.skip("no CUDA device here")
     moved = load_smollm2(device="cuda")
     assert moved.answer(QUESTION, max_new_tokens=12) == chat.answer(QUESTION, max_new_tokens=12)

@@ -1,4 +1,4 @@
-"""The run that teaches the writer to answer: its record, its rewards, and the record that the page reads."""
+"""The runs that teach the writer to answer and tune SmolLM2: rewards, and the records that pages read."""
 
 import json
 import random
@@ -17,8 +17,12 @@ from benchmarks.after_pretraining import (
     polite_reward,
 )
 from benchmarks.harness import measured
+from benchmarks.tuning import EXAMPLES, TuningResult
+from softlookup.post_training.tune import TuneSettings, total_steps
 
-RECORD = Path(__file__).parents[2] / "book" / "measured" / "after_pretraining.json"
+
+def committed(name):
+    return json.loads((Path(__file__).parents[2] / "book" / "measured" / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def test_riddles_of_each_kind_have_their_answer():
@@ -43,11 +47,11 @@ def test_rewards_differ_where_courtesy_is_repeated():
 def test_quick_run_has_the_fields_of_the_record():
     record = bench_after(quick=True)
     assert measured(record) == {field.name for field in fields(AfterPretrainingResult)}
-    assert measured(record) == measured(json.loads(RECORD.read_text(encoding="utf-8")))
+    assert measured(record) == measured(committed("after_pretraining"))
 
 
 def test_record_shows_what_the_page_says_of_it():
-    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    record = committed("after_pretraining")
     sft, dpo, grpo = record["sft"], record["dpo"], record["grpo"]
     assert record["before"]["right"] == 0 and sft[-1]["right"] > 0.6
     assert sft[-1]["by_kind"]["twice"] == min(sft[-1]["by_kind"].values())
@@ -61,3 +65,14 @@ def test_record_shows_what_the_page_says_of_it():
     assert tempting[-1]["reward"] > 2 * tempting[0]["reward"] and tempting[-1]["sampled_right"] < 0.05
     assert tempting[-1]["samples"][0].count(COURTESY) > 2
     assert penalised[-1]["kl"] < tempting[-1]["kl"] / 2
+
+
+def test_record_has_the_fields_of_a_run_on_the_examples():
+    record = committed("tune")
+    assert measured(record) == {field.name for field in fields(TuningResult)}
+    asked_for = [json.loads(line)["messages"][0]["content"] for line in EXAMPLES.read_text("utf-8").splitlines()]
+    assert record["examples"] + record["held_out"] == len(asked_for) and set(record["questions"]) < set(asked_for)
+    assert record["steps"] == total_steps(TuneSettings(), record["examples"])
+    assert record["ratio"] == pytest.approx(record["before"]["words"] / record["after"]["words"])
+    assert record["seconds"] < 600 and record["merged_differs_by"] < 1e-3
+    assert record["loss_after"] < record["loss_before"] - 1

@@ -53,10 +53,7 @@ def write_tiny_folder(folder: Path, *, seed: int = 0) -> Path:
         "padding": None,
         "added_tokens": [{"id": i, "content": name, "special": True} | plain for i, name in enumerate(NAMES)],
         "normalizer": None,
-        "pre_tokenizer": {
-            "type": "Sequence",
-            "pretokenizers": [{"type": "Digits", "individual_digits": True}, pieces],
-        },
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Digits", "individual_digits": True}, pieces]},
         "post_processor": None,
         "decoder": pieces,
         "model": {

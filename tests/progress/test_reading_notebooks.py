@@ -133,8 +133,6 @@ def test_no_word_of_a_hostile_output_is_passed_on(release, tmp_path):
     for cell in notebook.cells:
         if grade_id(cell) == "04-uniform":
             cell.metadata.nbgrader.grade_id = HOSTILE
-    from datetime import UTC, datetime
-
     save(tmp_path, nbformat.writes(notebook))
     chapters = read_folder(tmp_path, STANDARD)
     script = as_script(as_json(chapters, datetime.now(UTC)))

@@ -7,15 +7,7 @@ import pytest
 
 from softlookup.ranks.in_process import run_here
 from softlookup.ranks.links import LinkSpeed
-from tests.ranks.programs import (
-    SUMS,
-    all_pairs,
-    all_programs,
-    given_parts,
-    halving_and_doubling,
-    ring_all_reduce,
-    tree_broadcast,
-)
+from tests.ranks.programs import SUMS, all_pairs, given_parts, halving_and_doubling, ring_all_reduce, tree_broadcast
 
 WORLDS = (1, 2, 3, 4, 5, 8)
 
@@ -146,8 +138,3 @@ def test_a_message_waits_for_what_its_sender_waited_for():
 def test_a_link_that_cannot_be_is_refused(bad):
     with pytest.raises(ValueError, match="a link has a latency of 0 s or more"):
         LinkSpeed(*bad)
-
-
-def test_all_programs_run_one_after_the_other():
-    results = run_here(all_programs, inputs_of(4, 8)).results
-    assert all(len(each) == 11 for each in results)

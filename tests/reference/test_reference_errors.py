@@ -5,6 +5,7 @@ import pytest
 from jaxtyping import TypeCheckError
 
 from softlookup import reference as ref
+from tests.refusing import refused
 
 
 def z(*shape):
@@ -72,3 +73,21 @@ def test_a_mask_that_is_not_boolean_is_refused_and_told_what_true_means(dtype):
 def test_complex_numbers_are_refused():
     with pytest.raises(TypeError, match="complex128"):
         ref.softmax(np.array([1j, 2.0]))
+
+
+def yes(*shape):
+    return np.ones(shape, dtype=bool)
+
+
+test_masks_that_do_not_fit_are_named = refused(
+    (lambda: ref.causal_mask(0), "length 0"),
+    (lambda: ref.causal_mask(2, keys=0), "keys 0"),
+    (lambda: ref.causal_mask(2, offset=-1, keys=3), "offset must be at least 0; got -1"),
+    (lambda: ref.window_mask(2, 0), "width must be at least 1, the position itself; got 0"),
+    (lambda: ref.padding_mask(np.zeros((1, 2)), 0), TypeError, "ids has dtype float64; wanted integers"),
+    (lambda: ref.padding_mask(np.zeros(2, dtype=int), 0), r"ids has shape \(2,\)"),
+    (lambda: ref.combine_masks(np.zeros((2, 2))), TypeError, "float64; wanted bool, where True means"),
+    (lambda: ref.combine_masks(yes(2, 3), yes(2, 4)), r"\(2, 3\), \(2, 4\).* must be equal, or 1"),
+    (lambda: ref.combine_masks(yes(2, 3, 3), yes(2, 1, 1, 3)), "or all 4"),
+    (lambda: ref.combine_masks(yes(3)), "each needs 2 axes"),
+)

@@ -1,9 +1,16 @@
-"""Small models of every kind that is counted, and the library's own models of these sizes."""
+"""Small models of every kind that is counted, the library's own models of these sizes, and a card that was measured."""
+
+import json
+from pathlib import Path
 
 import torch
 
 from softlookup import model
-from softlookup.roofline import TransformerSizes
+from softlookup.roofline import TransformerSizes, measured_hardware
+
+MEASURED_H100 = measured_hardware(
+    json.loads((Path(__file__).parents[2] / "book" / "measured" / "roofline_h100.json").read_text(encoding="utf-8"))
+)
 
 SMALL = (
     TransformerSizes("plain", D=24, N=4, F=40, V=50, L=3, hidden_bias=True),

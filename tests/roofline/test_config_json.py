@@ -152,6 +152,7 @@ OPTIONAL = set(
 """Entries that files leave out."""
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("kind", "more"), DESCRIBED, ids=NAMES)
 def test_a_missing_entry_and_null_mean_what_transformers_takes(kind, more):
     whole = json.loads(json.dumps(described(kind, more).to_dict()))
@@ -198,15 +199,9 @@ LINEAR = ["linear_attention"] * 3 + ["full_attention"] * 4
         ({"model_type": "llama", "sliding_window": 5}, "^sliding_window = 5: not understood for model_type 'llama'"),
         ({"shared_expert_intermediate_size": 9}, "^shared_expert_intermediate_size = 9: not understood for .*'qwen2'"),
         ({"strange": [0] * 40, "use_mrope": True}, r"^strange = \[0, .*\.\.\., use_mrope = True: not understood for"),
-        (
-            {"model_type": "mixtral", **EXPERTS, "num_experts": 4},
-            "num_experts is 4, and num_local_experts is 5",
-        ),
+        ({"model_type": "mixtral", **EXPERTS, "num_experts": 4}, "num_experts is 4, and num_local_experts is 5"),
         ({"model_type": "mixtral", **EXPERTS, "num_experts_per_tok": 9}, "num_experts_per_tok is 9; wanted at most 5"),
-        (
-            {"model_type": "deepseek_v3", **LATENT, "moe_layer_freq": 2},
-            "^moe_layer_freq = 2: not understood",
-        ),
+        ({"model_type": "deepseek_v3", **LATENT, "moe_layer_freq": 2}, "^moe_layer_freq = 2: not understood"),
         ({"model_type": "gemma3", "text_config": {"model_type": "t5"}}, "model_type is 't5'; this library has afmoe"),
         (
             {"model_type": "new", "text_config": {"model_type": "newer"}},

@@ -11,21 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from softlookup import model
-from softlookup.roofline import (
-    MODELS,
-    TransformerSizes,
-    activations,
-    backward,
-    cache_bytes,
-    decode,
-    forward,
-    inference_memory,
-    loss,
-    parameters,
-    prefill,
-    total,
-    training_memory,
-)
+from softlookup import roofline as rl
 
 BATCH, TOKENS, SOURCE = 3, 7, 9
 PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")
@@ -75,8 +61,8 @@ def product_bytes(calls):
 @pytest.mark.parametrize("sizes", [sizes for sizes in SMALL if not sizes.attention_bias], ids=lambda sizes: sizes.name)
 def test_bytes_of_products_are_those_of_the_tensors_that_torch_multiplies(sizes):
     there, back = watched(sizes)
-    steps = forward(sizes, BATCH, TOKENS, source=source_of(sizes), number_bytes=4)
-    turned = backward(sizes, steps)
+    steps = rl.forward(sizes, BATCH, TOKENS, source=source_of(sizes), number_bytes=4)
+    turned = rl.backward(sizes, steps)
     products = [operation for operation in steps if operation.product_flops]
     # Plain code repeats shared heads before both products; a kernel that knows of them reads each once.
     repeated = sum(
@@ -88,18 +74,18 @@ def test_bytes_of_products_are_those_of_the_tensors_that_torch_multiplies(sizes)
     biases = sum(
         t.bytes * operation.times for operation in turned for t in operation.writes if t.name.startswith("d b_")
     )
-    assert product_bytes(there) == total(products).bytes + repeated
+    assert product_bytes(there) == rl.total(products).bytes + repeated
     assert (
         product_bytes(back)
-        == total(operation for operation in turned if operation.product_flops).bytes + 2 * repeated - biases
+        == rl.total(operation for operation in turned if operation.product_flops).bytes + 2 * repeated - biases
     )
 
 
 @pytest.mark.parametrize("sizes", SMALL, ids=lambda sizes: sizes.name)
 def test_gradients_are_added_as_often_as_torch_adds_them(sizes):
     counted, seen = Counter(), Counter()
-    steps = forward(sizes, BATCH, TOKENS, source=source_of(sizes), number_bytes=4)
-    for operation in backward(sizes, steps):
+    steps = rl.forward(sizes, BATCH, TOKENS, source=source_of(sizes), number_bytes=4)
+    for operation in rl.backward(sizes, steps):
         if operation.name.endswith("added") or operation.part == "residual":
             counted[operation.writes[0].shape] += operation.times
     for name, _, _, shape in watched(sizes)[1]:
@@ -122,14 +108,14 @@ def test_reading_a_prompt_and_writing_are_what_torch_counts_in_a_model_with_a_ca
             made.step(ids(tokens), state, trace=model.Trace())
         flops.append(counter.get_total_flops())
     ways = {"source": source_of(sizes)}
-    counted = [prefill(sizes, BATCH, first, **ways), *(decode(sizes, BATCH, first + n, **ways) for n in (1, 2))]
-    assert [begun + flops[0], *flops[1:]] == [total(stage).product_flops for stage in counted]
+    counted = [rl.prefill(sizes, BATCH, first, **ways), *(rl.decode(sizes, BATCH, first + n, **ways) for n in (1, 2))]
+    assert [begun + flops[0], *flops[1:]] == [rl.total(stage).product_flops for stage in counted]
 
 
 def test_every_way_back_reads_what_it_needs_and_makes_a_gradient_of_every_input_that_has_one():
     sizes = SMALL[2].but(rotary=True, positions=16)
-    steps = forward(sizes, 2, 5)
-    turned = {operation.name: operation for operation in reversed(backward(sizes, [*steps, loss(sizes, 2, 5)]))}
+    steps = rl.forward(sizes, 2, 5)
+    turned = {operation.name: operation for operation in reversed(rl.backward(sizes, [*steps, rl.loss(sizes, 2, 5)]))}
 
     def names(name):
         return [t.name for t in turned[name].reads], [t.name for t in turned[name].writes]
@@ -147,8 +133,8 @@ def test_every_way_back_reads_what_it_needs_and_makes_a_gradient_of_every_input_
     assert turned["d positions"].bytes == 2 * (2 * 5 * sizes.D + 5 * sizes.D)
 
 
-GATED = TransformerSizes("gated", D=24, N=6, K=6, F=40, V=9, L=1, gated=True, activation="silu")
-PLAIN = TransformerSizes("plain", D=24, N=6, F=40, V=9, L=1, activation="gelu")
+GATED = rl.TransformerSizes("gated", D=24, N=6, K=6, F=40, V=9, L=1, gated=True, activation="silu")
+PLAIN = rl.TransformerSizes("plain", D=24, N=6, F=40, V=9, L=1, activation="gelu")
 
 
 def kept_by_torch(sizes, memory):
@@ -194,7 +180,7 @@ def kept_by_torch(sizes, memory):
 @pytest.mark.parametrize("sizes", [PLAIN, GATED], ids=lambda sizes: sizes.name)
 @pytest.mark.parametrize("memory", [0, SOURCE])
 def test_kept_activations_are_those_that_autograd_keeps(sizes, memory):
-    tensors = activations(sizes, BATCH, TOKENS, memory=memory)
+    tensors = rl.activations(sizes, BATCH, TOKENS, memory=memory)
     assert sum(tensor.bytes for tensor in tensors) == kept_by_torch(sizes, memory)
 
 
@@ -206,28 +192,29 @@ def test_cache_of_an_encoder_decoder_holds_what_the_encoder_said_too():
         for _ in range(2):
             made.step(ids(1), state)
     tensors = [t for cache in (*state.layers, *state.cross) for t in (cache.k, cache.v)]
-    assert cache_bytes(sizes, BATCH, 2, source=SOURCE, number_bytes=4) == sum(t.nbytes for t in tensors)
-    assert inference_memory(sizes, BATCH, 2, source=SOURCE)["cache"] * 2 == sum(t.nbytes for t in tensors)
+    assert rl.cache_bytes(sizes, BATCH, 2, source=SOURCE, number_bytes=4) == sum(t.nbytes for t in tensors)
+    assert rl.inference_memory(sizes, BATCH, 2, source=SOURCE)["cache"] * 2 == sum(t.nbytes for t in tensors)
 
 
 def test_training_memory_of_an_encoder_decoder_adds_up_both_stacks():
-    sizes = MODELS["Transformer base"]
-    memory = training_memory(sizes, 4, 25, source=30)
+    sizes = rl.MODELS["Transformer base"]
+    memory = rl.training_memory(sizes, 4, 25, source=30)
     encoder, decoder = (
-        sum(tensor.bytes for tensor in activations(sizes, 4, t, memory=e, fused=True)) for t, e in ((30, 0), (25, 30))
+        sum(tensor.bytes for tensor in rl.activations(sizes, 4, t, memory=e, fused=True))
+        for t, e in ((30, 0), (25, 30))
     )
     assert memory["activations"] == 6 * (encoder + decoder) + 4 * 30 * 512 * 2
     assert memory["logits"] == 2 * 4 * 25 * 37_000 * 4
     assert sum(memory[name] for name in ("weights", "gradients", "master", "optimizer")) == 16 * sum(
-        parameters(sizes).values()
+        rl.parameters(sizes).values()
     )
-    again = training_memory(sizes, 4, 25, source=30, recompute=True)["activations"]
+    again = rl.training_memory(sizes, 4, 25, source=30, recompute=True)["activations"]
     assert again == 6 * 4 * (30 + 25) * 512 * 2 + max(encoder, decoder) + 4 * 30 * 512 * 2
 
 
-@pytest.mark.parametrize("count", [cache_bytes, inference_memory, training_memory])
+@pytest.mark.parametrize("count", [rl.cache_bytes, rl.inference_memory, rl.training_memory])
 def test_memory_wants_a_source_where_there_is_an_encoder_and_nowhere_else(count):
     with pytest.raises(ValueError, match="Transformer base is an encoder-decoder and needs a source; got source = 0"):
-        count(MODELS["Transformer base"], 1, 1)
+        count(rl.MODELS["Transformer base"], 1, 1)
     with pytest.raises(ValueError, match="Llama 2 7B has no encoder for a source; got source = 3"):
-        count(MODELS["Llama 2 7B"], 1, 1, source=3)
+        count(rl.MODELS["Llama 2 7B"], 1, 1, source=3)

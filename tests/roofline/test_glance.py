@@ -202,10 +202,7 @@ def test_an_architecture_is_of_the_year_of_the_first_wheel_that_has_it(tmp_path)
 
 @pytest.mark.parametrize(
     ("model_type", "more"),
-    [
-        ("qwen3_5_text", {"mlp_only_layers": [1]}),
-        ("gemma4_text", {"use_bidirectional_attention": "all"}),
-    ],
+    [("qwen3_5_text", {"mlp_only_layers": [1]}), ("gemma4_text", {"use_bidirectional_attention": "all"})],
 )
 def test_what_released_files_say_beside_their_sizes_is_refused_where_it_would_count(model_type, more):
     config = RELEASED[model_type]["config"]

@@ -1,29 +1,18 @@
 """Cards that talk, on several nodes: links beside bytes counted port by port, and plans beside published throughput."""
 
-import json
 from collections import Counter
 from dataclasses import replace
 from itertools import permutations, product
 from math import prod
-from pathlib import Path
 
 import pytest
+from sizes_of_models import MEASURED_H100
 
 from softlookup.ranks import LinkSpeed
-from softlookup.roofline import (
-    LINKS,
-    MODELS,
-    Layout,
-    TrainingCluster,
-    TransformerSizes,
-    hardware,
-    layout_cost,
-    measured_hardware,
-)
+from softlookup.roofline import LINKS, MODELS, Layout, TrainingCluster, TransformerSizes, hardware, layout_cost
 from softlookup.roofline.layouts import CardGroup
 
 INSIDE, PORT = LinkSpeed(1.0, 900.0, "inside"), LinkSpeed(10.0, 100.0, "port")
-RECORD = Path(__file__).parents[2] / "book" / "measured" / "roofline_h100.json"
 PURPOSES = ("tensor", "context", "expert", "pipeline", "data", "routed")
 NANOTRON_3B = TransformerSizes(
     "nanotron 3B", D=3072, N=32, F=8192, V=131_072, L=28, gated=True, activation="silu", norm="rms", rotary=True
@@ -35,10 +24,6 @@ eight H100 with 400 Gbit/s for each.
 Source: Tazi et al. 2025, The Ultra-Scale Playbook, tensor parallelism with sequence parallelism; sizes and batches from
 scripts/scaling_benchmarks.py of nanotron.
 """
-
-
-def measured():
-    return measured_hardware(json.loads(RECORD.read_text(encoding="utf-8")))
 
 
 def cluster(card=None, **facts):
@@ -137,14 +122,14 @@ def playbook(tensor, machines):
 
 def test_tensor_parallelism_across_nodes_slows_as_the_playbook_measured():
     """Published: -43 % from 8 to 16 cards, -41 % from 16 to 32. A single ring over one port would say -87 %."""
-    throughput = {tensor: playbook(tensor, cluster(measured())) for tensor in PLAYBOOK}
+    throughput = {tensor: playbook(tensor, cluster(MEASURED_H100)) for tensor in PLAYBOOK}
     for tensor, (planned, published) in throughput.items():
         # All five are the same distance from what was measured: what is left out does not depend on the cut.
         assert 1.4 < planned / published < 1.75, tensor
     for fewer, more in ((4, 8), (8, 16), (16, 32)):
         planned, published = (throughput[more][at] / throughput[fewer][at] - 1 for at in (0, 1))
         assert planned == pytest.approx(published, abs=0.06)
-    narrow = cluster(measured(), ports=1)
+    narrow = cluster(MEASURED_H100, ports=1)
     assert playbook(16, narrow)[0] / playbook(8, narrow)[0] < 0.2
 
 
@@ -154,7 +139,7 @@ def test_tensor_parallelism_across_nodes_slows_as_the_playbook_measured():
 def test_llama_3_s_three_layouts_have_two_thirds_of_the_planned_mfu(context, data, sequence, mfu):
     """Source: Grattafiori et al. 2024 (arXiv:2407.21783), table 4."""
     layout = Layout(data, 8, 16, zero=2, chunks=8, recompute="elementwise", context=context)
-    got = layout_cost(MODELS["Llama 3 405B"], layout, cluster(measured()), tokens=2**24, sequence=sequence)
+    got = layout_cost(MODELS["Llama 3 405B"], layout, cluster(MEASURED_H100), tokens=2**24, sequence=sequence)
     assert 1.3 < got.utilization(hardware("H100 SXM").peak_flops_per_s("bfloat16")) / mfu < 1.5
 
 

@@ -5,20 +5,10 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from softlookup.roofline import (
-    LINKS,
-    Hardware,
-    TrainingCluster,
-    config_json,
-    hardware,
-    known_hardware,
-    node_link,
-    plan,
-    planner_sizes,
-)
+from softlookup import roofline as rl
 from softlookup_command.commands import main
 
-QWEN = config_json.QUOTED["Qwen3 30B-A3B"]
+QWEN = rl.config_json.QUOTED["Qwen3 30B-A3B"]
 
 
 @pytest.fixture
@@ -35,9 +25,9 @@ def call(*words):
 def test_plan_as_json_is_that_of_the_library(file):
     options = "--devices 8 --device h200 --link ethernet --node 4 --tokens 262144 --best 3 --json"
     shown = json.loads(call(file, *options.split()).output)
-    card = hardware("H200")
-    cluster = TrainingCluster(card, node_link(card), LINKS["Ethernet 400 Gbit/s"], 4)
-    costs = plan(planner_sizes(QWEN), 8, cluster, tokens=262_144, sequence=4096, contexts=(1, 2, 4, 8))
+    card = rl.hardware("H200")
+    cluster = rl.TrainingCluster(card, rl.node_link(card), rl.LINKS["Ethernet 400 Gbit/s"], 4)
+    costs = rl.plan(rl.planner_sizes(QWEN), 8, cluster, tokens=262_144, sequence=4096, contexts=(1, 2, 4, 8))
     assert (shown["parameters"], shown["active"]) == (30_532_122_624, 3_353_032_704)
     assert [link["name"] for link in shown["links"]] == ["NVLink", "Ethernet 400 Gbit/s"]
     assert shown["planned"] == len(costs) and len(shown["layouts"]) == 3
@@ -100,8 +90,8 @@ def test_a_model_of_other_layers_and_a_file_that_is_none_are_refused(file):
 
 
 def test_a_card_s_own_link_is_its_fastest():
-    assert {node_link(hardware(name)).name for name in known_hardware()} == {
+    assert {rl.node_link(rl.hardware(name)).name for name in rl.known_hardware()} == {
         "NVLink", "NVLink bridge", "Infinity Fabric", "ICI"
     }  # fmt: skip
     with pytest.raises(ValueError, match="no link on its data sheet"):
-        node_link(Hardware("lone", {"bfloat16": 1.0}, 1.0, 1.0, "made up"))
+        rl.node_link(rl.Hardware("lone", {"bfloat16": 1.0}, 1.0, 1.0, "made up"))

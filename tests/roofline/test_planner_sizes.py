@@ -1,10 +1,9 @@
 """Models with experts in a plan: memory beside all arrays, operations beside other counts, and a published run."""
 
-import json
 from math import prod
-from pathlib import Path
 
 import pytest
+from sizes_of_models import MEASURED_H100
 
 from softlookup.ranks import LinkSpeed
 from softlookup.roofline import (
@@ -16,7 +15,6 @@ from softlookup.roofline import (
     config_json,
     hardware,
     layout_cost,
-    measured_hardware,
     plan,
     planner_sizes,
 )
@@ -25,7 +23,6 @@ from softlookup.roofline.planner_sizes import card_layer, card_part
 QUOTED = config_json.QUOTED
 LINK = LinkSpeed(1e-6, 1e9)
 CLUSTER = TrainingCluster(hardware("H100 SXM"), LINK, LINK)
-RECORD = Path(__file__).parents[2] / "book" / "measured" / "roofline_h100.json"
 SMALL = {
     "model_type": "qwen3_moe",
     "hidden_size": 16,
@@ -154,8 +151,7 @@ def test_deepseek_v3_s_layout_sends_tokens_about_as_long_as_it_computes():
     Source: DeepSeek-AI 2024 (arXiv:2412.19437), sections 3.1, 3.2 and 4.2 (15,360 sequences of 4,096 tokens), section 1
     (180,000 hours of an H800 for 10^12 tokens).
     """
-    card = measured_hardware(json.loads(RECORD.read_text(encoding="utf-8")))
-    cluster = TrainingCluster(card, LinkSpeed(3.4e-6, 160e9, "NVLink of an H800"), LINKS["InfiniBand NDR"])
+    cluster = TrainingCluster(MEASURED_H100, LinkSpeed(3.4e-6, 160e9, "NVLink of an H800"), LINKS["InfiniBand NDR"])
     sizes, tokens = planner_sizes(QUOTED["DeepSeek-V3"]), 15_360 * 4096
     layout = Layout(128, pipeline=16, expert=64, zero=1, chunks=2)
     got = layout_cost(sizes, layout, cluster, tokens=tokens, sequence=4096)

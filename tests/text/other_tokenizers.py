@@ -2,9 +2,9 @@
 
 import json
 
-from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from softlookup.text.pieces import PIECE, SPACE, split_pieces
+from softlookup.text.pieces import PIECE, SPACE, byte_characters, split_pieces
 
 SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
 
@@ -36,3 +36,16 @@ def same_merges_elsewhere(tokenizer):
     marker = pre_tokenizers.Metaspace(prepend_scheme="always", split=False)
     other.pre_tokenizer = pre_tokenizers.Sequence([marker, pre_tokenizers.Split(Regex(PIECE), "isolated")])
     return other
+
+
+def byte_level_json(texts, names, vocab_size=700):
+    """Give the tokenizer.json that the other library learns with single digits before bytes, as SmolLM2's has them."""
+    other = Tokenizer(models.BPE())
+    digits, pieces = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)
+    other.pre_tokenizer = pre_tokenizers.Sequence([digits, pieces])
+    other.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size, special_tokens=names, initial_alphabet=list(byte_characters()), show_progress=False
+    )
+    other.train_from_iterator(texts, trainer)
+    return json.loads(other.to_str())

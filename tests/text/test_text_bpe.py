@@ -11,6 +11,7 @@ from other_tokenizers import same_merges_elsewhere, trained_elsewhere
 from softlookup.text import BytePairTokenizer, normalise, train_steps
 from softlookup.text.bpe_training import base_alphabet, merge_pair
 from softlookup.text.grammar import sample
+from softlookup.text.lines import mark_lines, restore_lines
 from softlookup.text.pieces import byte_characters, split_pieces
 
 # Few letters, so that pairs overlap ("aaa") and many counts are equal.
@@ -266,3 +267,22 @@ def test_merges_that_cannot_be_are_refused():
 def test_base_alphabet_is_sorted():
     assert base_alphabet(["▁ba", "é"]) == ["a", "b", "é", "▁"]
     assert base_alphabet([], byte_level=True) == sorted(byte_characters())
+
+
+# Line ends as tokens.
+
+
+SCENE = "ANNA:\nWho goes there,\nso late?\n\nBEN:\nNobody."
+
+
+@pytest.mark.parametrize("text", [SCENE, "one line", "\n", "\n\nto begin with", "at the end\n"])
+def test_lines_come_back_as_they_were(text):
+    assert "\n" not in mark_lines(text)
+    assert restore_lines(mark_lines(text)) == text
+
+
+def test_each_line_end_is_one_token_and_survives_the_tokenizer():
+    tokenizer = BytePairTokenizer.train([mark_lines(SCENE)], vocab_size=60)
+    ids = tokenizer.encode(mark_lines(SCENE))
+    assert [tokenizer.vocabulary.token(i) for i in ids].count("▁↵") == SCENE.count("\n")
+    assert restore_lines(tokenizer.decode(ids)) == SCENE

@@ -170,6 +170,7 @@ def test_contraction_keeps_the_links_of_both(words, smoothed):
     assert [word[:2] for word in smooth([French(w, n, lexicon.ELISIONS.get(w)) for w, n in words])] == smoothed
 
 
+@pytest.mark.slow
 def test_every_english_sentence_has_one_translation(pairs):
     translation = {}
     for pair in pairs:

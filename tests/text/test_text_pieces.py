@@ -1,5 +1,7 @@
-"""Cutting into pieces, and the characters of bytes."""
+"""Cutting into pieces, the characters of bytes, and what importing the package loads."""
 
+import subprocess
+import sys
 import unicodedata
 
 import pytest
@@ -100,3 +102,9 @@ def test_bytes_that_are_cut_short_show_as_the_replacement_character():
 def test_a_character_that_is_no_byte_is_named():
     with pytest.raises(ValueError, match="character '▁' stands for no byte; wanted the 256"):
         from_byte_characters("a▁")
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = "import sys, softlookup.text; print(sorted({'torch', 'tokenizers', 'transformers'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

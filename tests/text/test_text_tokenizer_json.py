@@ -6,12 +6,11 @@ import random
 import re
 
 import pytest
+import tokenizers
 
-from softlookup.text.pieces import byte_characters
 from softlookup.text.tokenizer_json import published_tokenizer
+from tests.text.other_tokenizers import byte_level_json
 from tests.text.test_text_byte_level import NAMES, TEXTS, fuzz
-
-tokenizers = pytest.importorskip("tokenizers", reason="the library that the ids are compared with is not installed")
 
 IDS = {"eos_token_id": 0}
 DIGITS = {"type": "Digits", "individual_digits": True}
@@ -104,23 +103,7 @@ READ = {
 
 @pytest.fixture(scope="module")
 def content() -> dict:
-    return trained(TEXTS * 3)
-
-
-def trained(texts: list[str], vocab_size: int = 700) -> dict:
-    made = tokenizers.Tokenizer(tokenizers.models.BPE())
-    made.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(
-        [
-            tokenizers.pre_tokenizers.Digits(individual_digits=True),
-            tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False),
-        ]
-    )
-    made.decoder = tokenizers.decoders.ByteLevel()
-    trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=vocab_size, special_tokens=NAMES, initial_alphabet=list(byte_characters()), show_progress=False
-    )
-    made.train_from_iterator(texts, trainer)
-    return json.loads(made.to_str())
+    return byte_level_json(TEXTS * 3, NAMES)
 
 
 def changed(content: dict, name: str, value: object) -> dict:
@@ -216,7 +199,7 @@ def test_a_token_that_the_decoder_would_read_otherwise_is_refused(content):
 def test_merges_in_any_order_give_the_same_ids_or_are_refused():
     chance, read = random.Random(0), 0
     texts = ["".join(chance.choices("ab", k=chance.randrange(1, 12))) for _ in range(30)]
-    bare = trained(["x"], vocab_size=0)
+    bare = byte_level_json(["x"], NAMES, vocab_size=0)
     for _ in range(150):
         content, tokens = copy.deepcopy(bare), ["a", "b"]
         merges = []

@@ -10,8 +10,6 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from softlookup.tiles import Kernel
 from softlookup.tiles.on_triton import by_triton
 from softlookup_judge.checking.catalogue import tasks
@@ -19,6 +17,7 @@ from softlookup_judge.data.published import solution
 from softlookup_judge.data.variant import variant_of
 from softlookup_judge.judging.questions import questions_at_home
 from tests.tiles import conformance, kernels
+from tests.tiles.twice import type_of
 
 ARCHITECTURES = (80, 90)
 
@@ -73,7 +72,7 @@ def refusal(triton: Any, kernel: Kernel, args: Any, named: dict[str, Any], archi
     bound = parameters.bind(*args, **named)
     bound.apply_defaults()
     for at, (name, value) in enumerate(bound.arguments.items()):
-        signature[name] = _type_of(value)
+        signature[name] = type_of(value)
         if parameters.parameters[name].annotation is not inspect.Parameter.empty:
             signature[name], constants[at,] = "constexpr", value
     target = triton.backends.compiler.GPUTarget("cuda", architecture, 32)
@@ -85,14 +84,6 @@ def refusal(triton: Any, kernel: Kernel, args: Any, named: dict[str, Any], archi
             cause = cause.__cause__
         return f"{type(cause).__name__}: {cause}"
     return ""
-
-
-def _type_of(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return "*" + value.dtype.name.replace("bool", "int1").replace("float", "fp").replace("uint", "u").replace(
-            "int", "i"
-        )
-    return "i32" if isinstance(value, int) else "fp32"
 
 
 def main(groups: list[str]) -> None:

@@ -85,14 +85,6 @@ def norm_backward(dx, dy, x, weight, partial, n, eps, BLOCK: tl.constexpr, ROWS:
 
 
 @jit
-def sum_of_groups(partial, out, groups, n, ROWS: tl.constexpr, COLS: tl.constexpr):
-    rows, cols = tl.arange(0, ROWS), tl.program_id(0) * COLS + tl.arange(0, COLS)
-    mask = (rows[:, None] < groups) & (cols[None, :] < n)
-    tile = tl.load(partial + rows[:, None] * n + cols[None, :], mask=mask, other=0.0)
-    tl.store(out + cols, tl.sum(tile, axis=0), mask=cols < n)
-
-
-@jit
 def rotary(x, angles, out, H: tl.constexpr):
     """Neighbours are pairs, each turned by its angle."""
     at, pairs = tl.program_id(0) * H + tl.arange(0, H), tl.arange(0, H // 2)
@@ -144,25 +136,6 @@ def paged_scores(q, keys, table, out, n, H: tl.constexpr, PAGE: tl.constexpr):
     tl.store(out + at[None, :], tl.dot(query, tl.trans(key), input_precision="ieee"), mask=at[None, :] < n)
 
 
-@jit
-def short_gates(x, gate, out, n, BLOCK: tl.constexpr):
-    """bfloat16 in between, as the weights of published models are."""
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = at < n
-    a = tl.load(x + at, mask=mask, other=0.0).to(tl.bfloat16)
-    g = tl.load(gate + at, mask=mask, other=0.0).to(tl.bfloat16).to(tl.float32)
-    tl.store(out + at, a.to(tl.float32) * (g * tl.sigmoid(g)), mask=mask)
-
-
-@jit
-def running_products(x, out, N: tl.constexpr):
-    at = tl.arange(0, N)
-    tile = tl.load(x + at)
-    tl.store(out + at, tl.flip(tl.cumsum(tl.flip(tile))) + tl.cumprod(tile, 0))
-    tl.debug_barrier()
-    tl.device_assert(tile == tile, "a number is NaN")
-
-
 def _floats(*shape: int, seed: int = 3) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(shape).astype("f")
 
@@ -190,8 +163,6 @@ def _rotated(x: np.ndarray, angles: np.ndarray) -> np.ndarray:
 _X, _A, _B, _BT = _floats(5, 20), _floats(70, 48), _floats(48, 40, seed=4), _floats(40, 48, seed=4)
 _LABELS = np.array([3, 0, 19, 7, 11], "int64")
 _TABLE = np.array([2, 0, 3], "int32")
-_SHORT = np.float32(2) ** np.arange(-8, 8, dtype="f")
-
 CASES: dict[str, tuple[Any, ...]] = {
     "seeded dropout": (seeded_dropout, (3,), (_floats(70), _floats(70) * 0, 70, 0.5, 123), {"BLOCK": 32}, (1,), None),
     "persistent softmax": (
@@ -211,9 +182,6 @@ CASES: dict[str, tuple[Any, ...]] = {
         (*(_floats(6, 20) * 0, _floats(6, 20), _floats(6, 20, seed=5), _floats(20)), np.zeros((3, 20), "f"), 20, 1e-5),
         *({"BLOCK": 32, "ROWS": 2}, (0, 4)),
         *(_norm_gradient(_floats(6, 20), _floats(6, 20, seed=5), _floats(20)),),
-    ),
-    "sums of groups": (
-        *(sum_of_groups, (2,), (_X, np.zeros(20, "f"), 5, 20), {"ROWS": 8, "COLS": 16}, (1,), _X.sum(0)),
     ),
     "rotary": (
         *(rotary, (5,), (_floats(5, 16), _floats(5, 8, seed=6), np.zeros((5, 16), "f")), {"H": 16}, (2,)),
@@ -235,14 +203,6 @@ CASES: dict[str, tuple[Any, ...]] = {
         *(paged_scores, (3,), (_floats(16), _floats(64, 16, seed=7), _TABLE, np.zeros(40, "f"), 40)),
         *({"H": 16, "PAGE": 16}, (3,)),
         (_floats(64, 16, seed=7).reshape(4, 16, 16)[_TABLE] @ _floats(16)).reshape(-1)[:40],
-    ),
-    "short gates": (
-        *(short_gates, (1,), (_SHORT, -_SHORT, _SHORT * 0, 16), {"BLOCK": 16}, (2,)),
-        _SHORT * -_SHORT * np.exp(-_SHORT) / (1 + np.exp(-_SHORT)),
-    ),
-    "running products": (
-        *(running_products, (1,), (np.arange(1, 9, dtype="f"), np.zeros(8, "f")), {"N": 8}, (1,)),
-        np.arange(1, 9)[::-1].cumsum()[::-1] + np.arange(1, 9).cumprod(),
     ),
 }
 """By name: kernel, grid, arguments, arguments by name, positions of what it writes, and what is first of these."""

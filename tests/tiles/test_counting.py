@@ -159,17 +159,9 @@ def test_arrays_on_the_same_memory_are_one() -> None:
             )
         ),
         ("tl.store(out, 1.0)", "race", "program 1 writes `out` at 0, which program 0 writes"),
-        (
-            "tl.store(out + at, tl.load(out + 0), mask=mask)",
-            "race",
-            "reads `out` at 0, which program 0 writes",
-        ),
+        ("tl.store(out + at, tl.load(out + 0), mask=mask)", "race", "reads `out` at 0, which program 0 writes"),
         ("tl.load(x)\ntl.store(x + at, 1.0, mask=mask)", "race", "program 1 reads `x` at 0, which program 0 writes"),
-        (
-            "tl.load(x + 99)\ntl.store(x + at, 1.0, mask=mask)",
-            "race",
-            "writes `x` at 99, which another program",
-        ),
+        ("tl.load(x + 99)\ntl.store(x + at, 1.0, mask=mask)", "race", "writes `x` at 99, which another program"),
         (
             "tl.store(out + at // 2, at * 1.0, mask=mask)",
             "overlap",

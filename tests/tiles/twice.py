@@ -55,7 +55,7 @@ def kernel_in(path: Path, text: str, jit: Any, tl: Any) -> Any:
 def compiled(triton: Any, kernel: Any, args: Sequence[Any], named: dict[str, Any], architecture: int) -> Any:
     """A kernel compiled for a GPU that need not be there."""
     names = kernel.arg_names
-    signature = dict.fromkeys(names, "constexpr") | dict(zip(names, map(_type_of, args), strict=False))
+    signature = dict.fromkeys(names, "constexpr") | dict(zip(names, map(type_of, args), strict=False))
     constants = {(names.index(name),): value for name, value in named.items()}
     target = triton.backends.compiler.GPUTarget("cuda", architecture, 32)
     with warnings.catch_warnings():
@@ -63,7 +63,7 @@ def compiled(triton: Any, kernel: Any, args: Sequence[Any], named: dict[str, Any
         return triton.compile(triton.compiler.ASTSource(kernel, signature, constants), target=target)
 
 
-def _type_of(value: Any) -> str:
+def type_of(value: Any) -> str:
     """What a compiled kernel is told of an argument."""
     if isinstance(value, np.ndarray):
         name = value.dtype.name.replace("bool", "int1")

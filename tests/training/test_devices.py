@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from rich.console import Console
-from tiny_translation import TINY, run, some_pairs
+from tiny_translation import TINY, before_each_step, run, some_pairs
 
 from softlookup.model import Config
 from softlookup.model.published.translator import load_translator
@@ -225,18 +225,7 @@ def losing(progress):
 
 @pytest.mark.parametrize("devices", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_command_says_in_a_sentence_that_a_rank_was_killed(texts, monkeypatch, devices):
-    real = command_frame._watched
-
-    def watched(shown, minutes):
-        on_step, kill = real(shown, minutes), killing() if devices > 1 else losing
-
-        def both(progress):
-            on_step(progress)
-            kill(progress)
-
-        return both
-
-    monkeypatch.setattr(command_frame, "_watched", watched)
+    before_each_step(monkeypatch, killing() if devices > 1 else losing)
     console = Console(file=io.StringIO(), width=200)
     assert train_command("texts", recipe="long.json", devices=devices, console=console) == 1
     output = console.file.getvalue()

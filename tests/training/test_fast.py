@@ -216,14 +216,13 @@ def test_dropout_stands_at_the_places_of_the_plain_model_and_only_in_training(mo
 # The losses over the vocabulary by themselves.
 
 
-def test_vocabulary_loss_passes_torchs_gradient_check():
+def test_vocabulary_loss_has_a_gradient_for_each_side_where_the_other_is_frozen():
     states, table = (torch.randn(n, 5, dtype=torch.float64, requires_grad=True) for n in (7, 11))
     labels = torch.randint(0, 11, (7,))
 
     def loss(states, table):
         return VocabularyLoss.apply(states, table, labels, 0.2, torch.float64, 3)
 
-    assert torch.autograd.gradcheck(loss, (states, table))
     expected = F.cross_entropy(states @ table.mT, labels, label_smoothing=0.2)
     torch.testing.assert_close(loss(states, table), expected)
     for part in (states, table):  # each by itself: the other may be frozen

@@ -38,6 +38,7 @@ def test_all_parts_come_with_the_tests_and_the_largest_model_first():
     assert again and not [file for file in again if "plain_loss" in file or "tiles" in file]
 
 
+@pytest.mark.slow
 def test_what_a_command_prints_stays_in_the_log_when_it_is_stopped(tmp_path, capsys):
     log = tmp_path / "log.txt"
     assert gpu._run([sys.executable, "-c", "print('measured')"], 60, log) == 0

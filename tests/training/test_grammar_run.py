@@ -33,13 +33,7 @@ def test_pieces_find_their_words():
 
 @pytest.mark.parametrize(
     "pieces, words",
-    [
-        (["▁a", "b"], ["a", "c"]),
-        (["▁a"], ["a", "b"]),
-        (["▁a", "▁b"], ["a"]),
-        (["▁ab"], ["a", "b"]),
-        (["▁a"], ["ab"]),
-    ],
+    [(["▁a", "b"], ["a", "c"]), (["▁a"], ["a", "b"]), (["▁a", "▁b"], ["a"]), (["▁ab"], ["a", "b"]), (["▁a"], ["ab"])],
 )
 def test_pieces_of_another_sentence_are_refused(pieces, words):
     with pytest.raises(ValueError, match="are no cut of the words"):

@@ -46,8 +46,7 @@ def grid_gradients(parts, tensor, device, tell):
     [
         pytest.param({}, 4, marks=pytest.mark.slow),
         pytest.param(
-            {"n_kv_heads": 2, "activation": "swiglu", "tied": False, "hidden_bias": False, "attention_bias": True},
-            2,
+            {"n_kv_heads": 2, "activation": "swiglu", "tied": False, "hidden_bias": False, "attention_bias": True}, 2
         ),
     ],
 )

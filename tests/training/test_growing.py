@@ -33,9 +33,7 @@ def saved_model(config, path, seed=1):
 
 
 @pytest.mark.parametrize(
-    "larger",
-    [{"n_layers": 4}, {"d_hidden": 9}, {"n_layers": 3, "d_hidden": 16}],
-    ids=["more layers", "wider", "both"],
+    "larger", [{"n_layers": 4}, {"d_hidden": 9}, {"n_layers": 3, "d_hidden": 16}], ids=["more layers", "wider", "both"]
 )
 @pytest.mark.parametrize("activation", ["relu", "swiglu"])
 def test_a_grown_model_computes_what_the_smaller_one_did(tmp_path, larger, activation):

@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from softlookup.model import warmup_hold_decay
 from softlookup.training.muon import orthogonalise
 
 
@@ -31,20 +30,6 @@ def test_singular_values_come_near_one_and_directions_stay(shape):
     assert ((inner.diagonal() > 0.6) & (inner.diagonal() < 1.25)).all()
     torch.testing.assert_close(orthogonalise(7 * matrix, dtype=torch.float64), direction)
     assert not orthogonalise(torch.zeros(shape)).any()
-
-
-def test_schedule_is_transformers_in_reach():
-    schedules = pytest.importorskip("transformers.optimization")
-    optimiser = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.5)
-    scheduler = schedules.get_wsd_schedule(optimiser, 4, 6, num_training_steps=20, decay_type="linear")
-    rates = []
-    for _ in range(20):
-        rates.append(scheduler.get_last_lr()[0])
-        optimiser.step()
-        scheduler.step()
-    # They count steps from 0, and begin at a rate of 0.
-    got = [warmup_hold_decay(step, peak=0.5, warmup=4, decay_from=14, total=20) for step in range(1, 20)]
-    assert got == pytest.approx(rates[1:])
 
 
 def test_what_muon_cannot_do_is_refused(unchecked):

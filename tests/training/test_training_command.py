@@ -9,13 +9,13 @@ from dataclasses import asdict
 import pytest
 import torch
 from rich.console import Console
-from tiny_translation import TINY, some_pairs
+from tiny_translation import TINY, before_each_step, some_pairs
 
 from softlookup.model.published.translator import load_translator
 from softlookup.training import command, command_frame
 from softlookup.training.command import TrainingRefused, train_command
 from softlookup.training.grammar_run import grammar_recipe
-from softlookup.training.loop import DivergedError, Progress
+from softlookup.training.loop import DivergedError
 from softlookup.training.recipe import Recipe
 
 
@@ -120,19 +120,12 @@ def test_the_default_recipe_is_that_of_the_library(here, monkeypatch):
 def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(here, monkeypatch):
     write_pairs(here / "texts", "train", some_pairs())
     at = [2]
-    real = command_frame._watched
 
-    def watched(shown, minutes):
-        on_step = real(shown, minutes)
+    def stop(progress):
+        if progress.step == at[0]:
+            raise KeyboardInterrupt
 
-        def stop(progress):
-            if progress.step == at[0]:
-                raise KeyboardInterrupt
-            on_step(progress)
-
-        return stop
-
-    monkeypatch.setattr(command_frame, "_watched", watched)
+    before_each_step(monkeypatch, stop)
     status, output = call("texts", recipe="tiny.json")
     assert status == 130 and "Stopped. No state had been written: run the same command to start again." in output
     at[0] = 11
@@ -151,14 +144,6 @@ def test_when_the_minutes_are_over_it_stops_after_a_state_was_written(here):
     assert "continue from step 8" in output
     status, output = call("texts", recipe="tiny.json", minutes=60)
     assert status == 0 and "done" in output
-
-
-def test_every_step_is_shown(here):
-    seen = []
-    on_step = command_frame._watched(seen.append, None)
-    progress = Progress(5, 0, 1.0, 10, 0.1, 1.0, 10.0)
-    on_step(progress)
-    assert seen == [progress]
 
 
 def test_without_sacrebleu_it_says_so(here, monkeypatch):

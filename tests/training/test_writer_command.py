@@ -10,6 +10,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 from rich.console import Console
+from tiny_translation import before_each_step
 
 from softlookup.model.published.writer import load_writer
 from softlookup.text.grammar import sample
@@ -62,20 +63,13 @@ def test_a_text_becomes_a_writer_with_its_best_weights(here):
 
 def test_a_stopped_run_goes_on_to_the_same_weights(here, monkeypatch):
     call(out="whole")
-    real = command_frame._watched
 
-    def watched(shown, minutes):
-        on_step = real(shown, minutes)
-
-        def stop(progress):
-            if progress.step == 11:
-                raise KeyboardInterrupt
-            on_step(progress)
-
-        return stop
+    def stop(progress):
+        if progress.step == 11:
+            raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(command_frame, "_watched", watched)
+        before_each_step(patched, stop)
         status, output = call(out="parts")
     assert status == 130 and "Run the same command to continue from step" in output
     status, output = call(out="parts")

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 
 from softlookup.text.grammar import sample
+from softlookup.training import command_frame
 from softlookup.training.recipe import Recipe
 from softlookup.training.translation import train_translator
 
@@ -38,6 +39,17 @@ def run(folder, recipe=TINY, on_step=None, every=4, **options):
     torch.set_num_threads(1)
     pairs, validation = some_pairs(), some_pairs(12, seed=1)
     return train_translator(pairs, validation, folder, recipe, on_step=on_step, every=every, **options)
+
+
+def before_each_step(monkeypatch, call):
+    """Let a command call this with its progress before it shows a step."""
+    real = command_frame._watched
+
+    def watched(shown, minutes):
+        on_step = real(shown, minutes)
+        return lambda progress: (call(progress), on_step(progress))
+
+    monkeypatch.setattr(command_frame, "_watched", watched)
 
 
 if __name__ == "__main__":

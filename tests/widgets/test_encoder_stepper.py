@@ -79,14 +79,6 @@ def test_norms_stand_on_the_road_after_the_sum_and_on_the_branch_before_it():
         assert len(names) == len(set(names)) == 12
 
 
-def test_padding_gets_no_weight_and_every_row_sums_to_one():
-    tables = tables_of(compute(EXAMPLES[1], "post"))
-    for head in range(3):
-        weights = np.array(tables[f"a{head}"]["numbers"])
-        assert (weights[:, 4] == 0).all()
-        np.testing.assert_allclose(weights.sum(axis=1), 1)
-
-
 def test_fallback_shows_what_comes_in_and_what_goes_out():
     figure = EncoderStepper([EXAMPLES[0]])
     out = tables_of(compute(EXAMPLES[0], "post"))["y"]["numbers"]

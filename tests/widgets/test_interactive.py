@@ -1,14 +1,19 @@
 """Every interactive figure: one frame and one set of colours, and nothing that dresses its neighbours."""
 
 import re
-from itertools import combinations
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from matplotlib.colors import to_rgb
 
 import softlookup_course.widgets as widgets
+from softlookup.roofline import hardware
+from softlookup.serving import Guest, timeline, timelines
+from softlookup.text import BytePairTokenizer
 from softlookup_course.figures import PALETTES
+from softlookup_course.widgets import Learned, rate_explorer, tokenizer
 from softlookup_course.widgets.interactive import HERE, InteractiveFigure, without_comments
 
 SHARED = without_comments((HERE / "shared.css").read_text("utf-8"))
@@ -55,12 +60,6 @@ def selectors_in(text: str) -> list[str]:
     return parted
 
 
-def test_comments_on_their_own_lines_are_left_out_and_nothing_else():
-    code = "a { /* b */ c: d }\n/* e\n  f */ g {}\n  const h = 1; // i\nlet j = /k/;\n"
-    assert without_comments(code) == code
-    assert without_comments("// a\n  /** b */\nc\n/* d\n   e */\nf\n/* g */ h\n/* i */\n") == "c\nf\n/* g */ h\n"
-
-
 @each_figure
 def test_rules_of_a_figure_reach_no_other(figure):
     css_class = class_of(figure)
@@ -90,7 +89,7 @@ def test_what_a_figure_changes_of_a_shared_look_is_stronger_than_that(figure):
 
 
 def test_no_two_figures_have_the_same_class():
-    assert not [pair for pair in combinations(map(class_of, FIGURES), 2) if pair[0] == pair[1]]
+    assert len({class_of(figure) for figure in FIGURES}) == len(FIGURES)
 
 
 @each_figure
@@ -98,6 +97,47 @@ def test_script_has_what_is_shared_and_declares_nothing_twice(figure):
     script = str(figure._esm)
     names = re.findall(r"^(?:export )?(?:const|let|function) (\w+)", script, flags=re.M)
     assert "nextId" in names and len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("module", ["", ".machine_map", ".tokenizer"])
+def test_importing_figures_loads_neither_torch_nor_matplotlib(module):
+    code = f"import sys, softlookup_course.widgets{module}; print(sys.modules.keys() & {{'torch', 'matplotlib'}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+CARD, MODEL = "A100 80GB SXM", "Llama 3 8B"
+REFUSED = {
+    "no data sheet for 'A900'": [
+        lambda: widgets.CooksAndVan([MODEL], ["A900"]),
+        lambda: widgets.BatchingExplorer([MODEL], ["A900"]),
+        lambda: widgets.MemoryExplorer([MODEL], ["A900"]),
+    ],
+    "GPT-9": [
+        lambda: widgets.CooksAndVan(["GPT-9"], [CARD]),
+        lambda: widgets.BatchingExplorer(["GPT-9"], [CARD]),
+        lambda: widgets.MemoryExplorer(["GPT-9"], [CARD]),
+    ],
+    "luck": [
+        lambda: widgets.KernelPlayer(("luck",)),
+        lambda: widgets.RankPlayer(("luck",)),
+        lambda: timeline.describe([Guest("Ada", 0, 300, 6)], MODEL, CARD, "luck", 3, 512),
+    ],
+    "float4": [lambda: widgets.KernelPlayer(("softmax",), dtype="float4")],
+    "no dense rate for float8": [lambda: widgets.RooflineExplorer([hardware(CARD)], dtype="float8")],
+    "at least one guest": [lambda: timelines([], MODEL, CARD)],
+    "step is 0": [lambda: rate_explorer.describe(512, 4000, 0)],
+    "no cut 'syllables'; wanted one of characters, words, byte pairs": [
+        lambda: tokenizer.tokens_of(Learned("bare", "", BytePairTokenizer("ab▁", [])), "a", "syllables", 0)
+    ],
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_no_figure_can_show_is_refused(message):
+    for make in REFUSED[message]:
+        with pytest.raises((KeyError, ValueError), match=message):
+            make()
 
 
 def test_figure_may_bring_a_script_of_its_own():

@@ -10,7 +10,7 @@ from softlookup import roofline as rl
 from softlookup.tiles import KernelError, LaunchError, jit, tl
 from softlookup_course.widgets import KernelPlayer
 from softlookup_course.widgets.kernel_player import describe
-from softlookup_course.widgets.kernel_recording import MOST_STEPS, film, rectangles
+from softlookup_course.widgets.kernel_recording import MOST_STEPS, film
 from softlookup_course.widgets.played_kernels import KERNELS
 
 A100 = rl.hardware("A100 80GB SXM")
@@ -112,15 +112,6 @@ def test_causal_attention_holds_no_row_of_scores():
     assert "16 16" in shapes and not [shape for shape in shapes if "128" in shape]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_rectangles_cover_the_cells_and_nothing_twice(seed):
-    cells = np.random.default_rng(seed).random((7, 9)) < seed / 20
-    covered = np.zeros(cells.shape, int)
-    for row, column, rows, columns in rectangles(cells):
-        covered[row : row + rows, column : column + columns] += 1
-    np.testing.assert_array_equal(covered, cells)
-
-
 @pytest.mark.slow
 def test_figure_of_the_chapter_is_small():
     assert len(json.dumps(KernelPlayer().kernels)) < 40_000
@@ -179,20 +170,12 @@ def test_errors_of_a_readers_kernel_reach_the_reader():
         KernelPlayer.of(doubled, (4,), x, y, n=(1, 2), BLOCK=(16, 32))
     with pytest.raises(ValueError, match="`BLOCK` is a tuple of whole numbers, got"):
         KernelPlayer.of(doubled, (4,), x, y, 100, BLOCK=(16, "32"))
+    with pytest.raises(ValueError, match="'doubled' has no size of a tile"):
+        KernelPlayer.of(doubled, (1,), x, y, 16, BLOCK=())
     with pytest.raises(ValueError, match="nothing to play"):
         KernelPlayer.of(idle, (1,), x, BLOCK=16)
     with pytest.raises(ValueError, match="no array"):
         film(doubled, (1,), 1, 2, 3, BLOCK=16)
-
-
-def test_unknown_kernels_and_kinds_and_no_tiles_are_refused():
-    with pytest.raises(KeyError, match="luck"):
-        KernelPlayer(("luck",))
-    x, y = vectors(16)
-    with pytest.raises(ValueError, match="'doubled' has no size of a tile"):
-        KernelPlayer.of(doubled, (1,), x, y, 16, BLOCK=())
-    with pytest.raises(KeyError, match="float4"):
-        KernelPlayer(("softmax",), dtype="float4")
 
 
 @pytest.mark.slow

@@ -1,17 +1,17 @@
-"""What Python sends to the map: every number, checked against the model run another way, and every refusal."""
+"""What Python sends to the map and to the lines of a translation: against the model run another way."""
 
-import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
+from softlookup.live import rounded
 from softlookup.model import Transformer, Translator, load_translator
-from softlookup_course.widgets import MachineMap
-from softlookup_course.widgets.machine_map import NORMS, SHOWN_NUMBERS, SHOWN_WORDS, compute, plain, sizes, static_list
+from softlookup.model.published.translator import Alignment
+from softlookup_course.widgets import AlignmentLines, MachineMap
+from softlookup_course.widgets.alignment_lines import LEAST, readable, still_picture
+from softlookup_course.widgets.machine_map import NORMS, SHOWN_NUMBERS, SHOWN_WORDS, compute, plain, sizes
 from softlookup_course.widgets.machine_parts import PARTS
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
@@ -118,12 +118,6 @@ def test_path_goes_through_a_norm_before_every_sublayer_and_after_every_stack():
         assert after.slug == norms[-1] and not after.block
 
 
-def test_lengths_are_told_from_the_embedding_through_every_layer(translator, run):
-    states = translator.model.config.n_layers + 1
-    for name, tokens in (("residual", run["source"]), ("decoder-residual", run["target"][:-1])):
-        assert [len(row) for row in run["lengths"][name]] == [len(tokens)] * states
-
-
 def test_parameters_of_the_parts_are_all_there_are(translator):
     counts = sizes(translator)
     assert sum(counts["parameters"].values()) == counts["all"]
@@ -162,30 +156,38 @@ def test_every_link_of_a_part_leads_to_a_label_of_a_page():
         assert f"({label})=" in (BOOK / f"{page}.md").read_text(encoding="utf-8"), link
 
 
-def test_path_reads_first_and_then_writes_each_part_once():
-    sides = [part.side for part in PARTS]
-    assert sides == sorted(sides, key=["encoder", "decoder"].index)
-    assert len({part.slug for part in PARTS}) == len(PARTS)
-    script = str(MachineMap._esm)
-    assert all(f'"{part.slug}"' in script for part in PARTS)
+ENGLISH = "The black cat sleeps on a red chair."
 
 
-def test_tokens_are_written_as_a_reader_would():
-    assert [plain(piece) for piece in ("▁chat", "</s>", "<s>", "ver", ".", "▁")] == [
-        *("chat", "(end)", "(start)", "·ver", ".", "(space)")
-    ]
+@pytest.fixture(scope="module")
+def alignment():
+    translator = rounded(load_translator())
+    return translator.alignment(ENGLISH, translator.translate(ENGLISH, beams=1).text)
 
 
-def test_record_of_the_map_survives_json(run):
-    assert json.loads(json.dumps(run)) == run
+def test_weights_and_lines_are_those_of_the_head(alignment):
+    sent = AlignmentLines(alignment, layer=3, head=4).translation
+    torch.testing.assert_close(torch.tensor(sent["weights"]), alignment.weights[2, 3], atol=0.00051, rtol=0)
+    places = {(line["row"], line["column"]) for line in sent["lines"]}
+    assert places == {(t, s) for t, row in enumerate(sent["weights"]) for s, w in enumerate(row) if w >= LEAST}
 
 
-def test_stand_in_lists_the_parts(translator):
-    figure = MachineMap(translator, [SENTENCE])
-    assert figure.fallback == static_list(figure.parts)
+def test_first_page_shows_adjectives_that_change_places(alignment):
+    sent = AlignmentLines(alignment, layer=3, head=4).translation
+    for french, english in (("noir", "black"), ("chat", "cat"), ("rouge", "red"), ("chaise", "chair")):
+        row = sent["weights"][sent["target"].index(french)]
+        assert row.index(max(row)) == sent["source"].index(english) and max(row) > 0.9
 
 
-def test_importing_the_map_loads_no_torch():
-    code = "import sys, softlookup_course.widgets.machine_map; print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+def test_no_special_token_is_shown_bare(alignment):
+    figure = AlignmentLines(alignment, layer=1, head=1)
+    assert figure.translation["source"][-1] == figure.translation["target"][-1] == "(end)"
+    assert readable("<unk>") == "(unknown)" and readable("▁cat") == "cat"
+    assert "&lt;/s&gt;" not in figure.fallback and "</s>" not in figure.fallback
+
+
+def test_still_picture_has_every_word_and_line_and_escapes_them():
+    made_up = Alignment(("▁<b>", "</s>"), ("▁x", "</s>"), torch.tensor([[[[0.75, 0.25], [0.0, 1.0]]]]))
+    figure = AlignmentLines(made_up, layer=1, head=1)
+    assert figure.fallback == still_picture(figure.translation)
+    assert "<li>&lt;b&gt;</li>" in figure.fallback and figure.fallback.count("<path") == 3

@@ -17,10 +17,6 @@ PICTURE = Picture(
 )
 
 
-def changed(**fields):
-    return {**vars(PICTURE), **fields}
-
-
 def test_patches_are_cut_as_the_model_cuts_them():
     cut = patchify(torch.tensor(PIXELS)[None, None], 2)[0]
     assert describe(PICTURE)["patches"] == (16 * cut).int().tolist()

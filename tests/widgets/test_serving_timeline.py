@@ -66,10 +66,3 @@ def test_stand_in_holds_the_three_ways():
     html = ServingTimeline(timelines(GUESTS, MODEL, MACHINE)).fallback
     for way, title in timeline.TITLES.items():
         assert f"{title}</th><td>{served(way)['first']:.0f}</td>" in html
-
-
-def test_no_guests_and_unknown_ways_are_refused():
-    with pytest.raises(ValueError, match="at least one guest"):
-        timelines([], MODEL, MACHINE)
-    with pytest.raises(ValueError, match="no way 'luck'; wanted static"):
-        served("luck")
