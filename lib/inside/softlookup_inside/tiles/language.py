@@ -206,7 +206,8 @@ _NAMES |= {name_of(dtype): ElementType(dtype) for dtype in DTYPES[1:]}
 _NAMES |= {"int1": ElementType(DTYPES[0]), "constexpr": constexpr, "PropagateNan": PropagateNan}
 _NAMES["math"] = Language("tl.math.", {name: _NAMES[name] for name in MATH if name != "sigmoid"})
 
-tl = Language("tl.", _NAMES)  # the language: what ``triton.language`` is to a kernel
+tl = Language("tl.", _NAMES)
+"""The language: what ``triton.language`` is to a kernel."""
 METHODS |= {
     name: getattr(tl, name)
     for name in (
