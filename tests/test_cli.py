@@ -139,6 +139,7 @@ def test_check_wants_a_notebook_with_checks(tmp_path: Path) -> None:
     assert result.exit_code == 2 and "it contains no checks" in result.stderr
 
 
+@pytest.mark.slow
 def test_release_draws_variants_from_the_seed(checkout: Path) -> None:
     notebooks = []
     for folder, words in [("a", []), ("b", ["--course-seed", "plum"]), ("c", ["--course-seed", "plum"])]:
@@ -148,6 +149,7 @@ def test_release_draws_variants_from_the_seed(checkout: Path) -> None:
     assert "plum" not in notebooks[1]
 
 
+@pytest.mark.slow
 def test_release_says_in_the_notebook_which_help_is_the_last(checkout: Path) -> None:
     assert call("release", NAME, "--course", "d", "--last-help", "formula").exit_code == 0
     assert "SOFTLOOKUP_HELP" in Path("d", "release", NAME, f"{NAME}.ipynb").read_text()

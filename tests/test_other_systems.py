@@ -49,6 +49,7 @@ def run(gone: str, *words: str | Path, folder: Path = ROOT) -> subprocess.Comple
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("--help",), ("tasks",), ("progress", "exercises"), ("lab", "--help")])
 def test_students_commands_need_nothing_that_windows_lacks(words: tuple[str, ...]) -> None:
     ran = run(NOT_ON_WINDOWS, *words)

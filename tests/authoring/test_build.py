@@ -74,7 +74,7 @@ def test_an_exercise_without_a_solution_is_an_orphan(checkout):
     assert not orphan.exists()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @each_solution
 def test_exercises_hold_no_solution_no_output_and_no_foreign_metadata(solution):
     release = release_of(solution)
@@ -106,7 +106,7 @@ def test_every_task_has_its_cells_in_the_notebook_and_the_right_points(solution)
         assert f"def {task.name}(" in source or f"class {task.name}(" in source
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @each_solution
 def test_the_blank_exercise_runs_top_to_bottom(solution):
     namespace = {"__name__": "__main__"}

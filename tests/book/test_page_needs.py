@@ -106,7 +106,7 @@ STALE = [
 """What a page does, the file that then comes, changes or goes ("-"), and what is reported."""
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("cells", "file", "reported"), STALE)
 def test_page_is_stale_when_a_file_comes_changes_or_goes(project, seen, tmp_path, cells, file, reported):
     needs = project().needs(seen(cells))
@@ -149,6 +149,7 @@ def test_page_is_stale_when_another_version_of_anything_is_installed(project, se
     assert project().changed(needs) == "what is installed"
 
 
+@pytest.mark.slow
 def test_page_is_stale_when_a_package_comes_that_it_looked_for_and_not_when_another_does(project, seen, install):
     tries = "try:\n    import numbertools.primes\nexcept ImportError:\n    pass"
     needs = project().needs(seen(tries))

@@ -119,7 +119,7 @@ def questions(page):
     return soup.select("form.slq"), soup.select(".slq-choice")
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.book
 @pytest.mark.parametrize("page", CHAPTERS)
 def test_every_question_with_options_is_one_to_press(page):

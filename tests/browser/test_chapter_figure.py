@@ -65,6 +65,7 @@ def test_a_score_is_spelled_out_and_its_row_and_key_are_marked(figure, examples)
     assert len(marked) == 2 * width + 1
 
 
+@pytest.mark.slow
 def test_a_query_is_spelled_out_from_its_token_and_its_matrix(figure, examples):
     cell = figure.locator("td[data-grid=q][data-row='1'][data-column='1']")
     choose(figure, 0, 0)
@@ -81,6 +82,7 @@ def test_a_query_is_spelled_out_from_its_token_and_its_matrix(figure, examples):
     assert "The queries of this example are given" in figure.locator(".slw-sum").text_content()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 700, 1280])
 def test_arrow_points_right_and_stays_with_its_result(figure, width):
     figure.page.set_viewport_size({"width": width, "height": 900})
@@ -103,6 +105,7 @@ def test_tabs_and_output_share_one_screen_of_a_phone(html, visit):
         assert 0 <= tabs["y"] < output["y"] < explanation["y"] and explanation["y"] + explanation["height"] <= 900
 
 
+@pytest.mark.slow
 def test_shapes_can_be_shown_in_the_legends_letters(figure, examples):
     rows, width = np.array(examples[0]["q"]).shape
     choose(figure, 0, 0)
@@ -125,6 +128,7 @@ def test_cells_and_bars_do_not_move_for_those_who_want_no_motion(html, visit, pa
         assert moves == "0s"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "drawn"), [("figure-4-1", "#figure-4-1 img.only-dark"), ("figure-4-6", ".slw")])
 def test_figure_is_copied_as_picture_and_as_link(html, visit, name, drawn):
     permissions = ["clipboard-read", "clipboard-write"]
@@ -144,7 +148,7 @@ def test_figure_is_copied_as_picture_and_as_link(html, visit, name, drawn):
         assert seen.complaints == []
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("width", [390, 1280])
 def test_link_to_a_figure_lands_at_it_below_the_bar_and_marks_it(html, visit, width):
     with visit(f"{(html / PAGE).as_uri()}#figure-4-6", width=width) as seen:

@@ -14,12 +14,12 @@ WIDTHS, QUICK = (360, 390, 1280), (390, 1280)
 
 
 def views():
-    """Give every third page in one view, in the long run all pages in all views. Each run has all kinds of views."""
+    """Give every sixth page in one view, in the long run all pages in all views. Each run has all kinds of views."""
     for number, page in enumerate(built_pages()):
-        seldom = number % 3
+        seldom = number % 6
         for kind, (theme, width) in enumerate(VIEWS):
-            later = (pytest.mark.slow,) if seldom or number % len(VIEWS) != kind else ()
-            axe = bool(later) or number % 7 == 0  # takes as long as all else: in the quick run for every seventh page
+            later = (pytest.mark.slow,) if seldom or number // 6 % len(VIEWS) != kind else ()
+            axe = bool(later) or number % 18 == 0  # as long as all else: in the quick run every third of its pages
             widths = (width, *(other for other in WIDTHS if other != width and (later or other in QUICK)))
             yield pytest.param(page, theme, widths, axe, marks=later, id=f"{page}-{theme}-{width}")
 

@@ -83,6 +83,7 @@ def test_report_link_fills_in_the_address_of_a_course(html, visit):
         assert f"File: {CHAPTER}#{SECTION}\n" in query["body"] and "What it should say, and why:" in query["body"]
 
 
+@pytest.mark.slow
 def test_report_is_copied_from_the_page_on_mistakes(html, server, visit):
     with visit(server + "book/mistakes.html?page=A+%26+B", permissions=["clipboard-read", "clipboard-write"]) as seen:
         seen.page.get_by_role("button", name="Copy", exact=True).click()
@@ -132,6 +133,7 @@ def test_previous_and_next_walk_through_a_chapter_and_its_exercises(html, visit)
         seen.page.wait_for_url("**/exercises/05_many_heads/05_many_heads.html")
 
 
+@pytest.mark.slow
 def test_copy_button_takes_the_code_of_its_cell(html, server, visit):
     with visit(server + PAGE, permissions=["clipboard-read", "clipboard-write"]) as seen:
         cell = seen.page.locator(".tag_check-cell").first

@@ -68,19 +68,19 @@ def test_figure_ways_name_every_figure(html):
     assert names == set(WAYS)
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 def test_figure_obeys_the_mouse_and_shows_the_librarys_numbers(hands, figure):
     engine = hands()
     press_all(engine, figure)
     drag_all(engine, figure)
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 def test_figure_obeys_the_keys_and_shows_the_librarys_numbers(hands, figure):
     strike_all(hands(), figure)
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 def test_figure_obeys_a_finger_on_a_narrow_phone_and_shows_the_librarys_numbers(hands, figure):
     engine = hands(finger=True)
     press_all(engine, figure)
@@ -112,7 +112,7 @@ SET = """([figure, css, place, value]) => {
 }"""
 
 
-@pytest.mark.one_in(40)
+@pytest.mark.one_in(80)
 @pytest.mark.parametrize("start", [0, -1], ids=["from the first values", "from the last values"])
 def test_every_value_of_every_control_shows_the_librarys_numbers(hands, figure, start):
     engine = hands()
@@ -128,7 +128,7 @@ def test_every_value_of_every_control_shows_the_librarys_numbers(hands, figure, 
                 ORACLES[figure].agrees(read(engine, figure))
 
 
-@pytest.mark.one_in(20)
+@pytest.mark.one_in(40)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figure_passes_axe_after_its_presses(visit, figure, theme):
     with visit((HTML / ORACLES[figure].page).as_uri(), theme=theme, width=390, reduced_motion="reduce") as seen:
@@ -140,7 +140,7 @@ def test_figure_passes_axe_after_its_presses(visit, figure, theme):
         assert axe_findings(seen.page, root(figure)) == []
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("page", sorted({oracle.page for oracle in ORACLES.values()}))
 def test_readers_without_scripts_get_a_table_a_list_or_a_picture(visit, page):
     with visit((HTML / page).as_uri(), java_script_enabled=False) as seen:
@@ -148,7 +148,7 @@ def test_readers_without_scripts_get_a_table_a_list_or_a_picture(visit, page):
         assert stands and all(table.is_visible() and table.locator("td, li, path").count() for table in stands)
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 def test_every_control_of_a_figure_is_reached_by_tab_and_shows_it(hands, figure):
     engine = hands()
     read(engine, figure)
@@ -175,7 +175,7 @@ def test_every_control_of_a_figure_is_reached_by_tab_and_shows_it(hands, figure)
     assert page.evaluate(f"document.activeElement.closest('{root(figure)}') === null"), "Tab does not leave the figure"
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 def test_a_swipe_over_a_figure_scrolls_the_page_and_leaves_the_figure(hands, figure):
     engine = hands(finger=True)
     x, y = where(engine, figure, WAYS[figure].beside or f".{figure}-words")
@@ -222,7 +222,7 @@ CELLS_STAY = """(css) => {
 }"""
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("figure", ["slw", "ens", "msk", "spr", "pat"])
 def test_cells_stay_under_the_finger_while_they_explain_themselves(hands, figure):
     assert len(hands(finger=True).page.evaluate(CELLS_STAY, root(figure))) == 1
@@ -239,7 +239,7 @@ def settled(engine: Hands, name: str) -> dict[str, Any]:
     return {key: value for key, value in read(engine, name).items() if key not in ASIDE}
 
 
-@pytest.mark.one_in(14)
+@pytest.mark.one_in(28)
 @pytest.mark.parametrize("name", NUMBERED)
 def test_link_sets_the_figure_as_it_was(visit, name):
     page = (HTML / ORACLES[name].page).as_uri()

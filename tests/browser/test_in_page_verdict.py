@@ -141,6 +141,7 @@ def test_a_right_answer_is_asked_about_and_a_wrong_choice_may_be_mended(visited)
     assert axe_findings(page, ".slp-why") == []  # last, since it takes the editor out of the page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["pointer", "focus"])
 def test_python_begins_to_load_when_a_reader_comes_near_an_editor(visited, way):
     page = visited.page
@@ -172,7 +173,8 @@ def test_bar_says_how_far_python_from_a_server_has_come_and_goes_when_it_is_ther
         assert seen.complaints == []
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_hints_and_marks_pass_axe_at_phone_width(ready, scheme):
     page, box = ready.page, ready.box

@@ -150,6 +150,7 @@ def test_figure_and_doors_stand_on_the_first_screen(html, visit, width, height):
             assert box["y"] + box["height"] < height, place
 
 
+@pytest.mark.slow
 def test_translator_is_loaded_on_a_press_and_answers_a_readers_own_sentence(html, visit):
     with visit((html / PAGE).as_uri()) as seen:
         assert not [url for url in seen.requests if re.search(r"live/(page|weights)\.js|live\.css", url)]
@@ -178,6 +179,7 @@ def test_first_screen_passes_axe_at_rest_with_a_word_and_with_a_translation(html
         assert violations(seen.page, ".hero") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1366])
 def test_first_page_stays_where_it_is_while_it_opens_and_plays(server, chromium, width):
     rests = "() => document.querySelector('.aln').dataset.playing === 'false'"
@@ -188,6 +190,7 @@ def test_first_page_is_light(html, server, chromium):
     assert visit_weighed(chromium, server, html, PAGE, 1280).with_widgets < 312_000
 
 
+@pytest.mark.slow
 def test_task_of_the_first_page_opens_with_its_editor(html, visit):
     with visit((html / PAGE).as_uri()) as seen:
         seen.page.get_by_role("link", name="Try a task").click()
@@ -207,6 +210,7 @@ def test_doors_lead_to_the_reader_the_student_and_the_lecturer(html, visit):
         assert teacher == "#start-instructor"
 
 
+@pytest.mark.slow
 def test_reader_who_comes_back_goes_on_with_the_chapter_that_was_open(server, visit):
     with visit(f"{server}book/04_one_head.html") as seen:
         seen.page.goto(f"{server}{PAGE}")

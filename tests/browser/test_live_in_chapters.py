@@ -207,7 +207,7 @@ def test_figure_passes_axe_and_fits_a_phone(opened, page, theme):
         assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("chapter", range(21))
 def test_something_to_see_begins_on_the_first_screen_and_something_can_be_operated(html, visit, chapter):
     page = min(html.glob(f"book/{chapter:02}_*.html"), key=lambda path: len(path.name))

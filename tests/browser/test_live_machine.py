@@ -152,6 +152,7 @@ def test_weight_of_the_stored_translation_is_computed_when_asked(html, visit):
         assert float(steps.get_attribute("data-weight")) == pytest.approx(weight, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_link_leads_to_the_same_sentence_head_and_token(html, visit):
     place = {"text": POOL, "show": "self", "layer": "4", "head": "2", "token": "6", "beams": "3", "alpha": "0.5"}
     link = f"{(html / PAGE).as_uri()}#{'&'.join(f'{name}={value}' for name, value in place.items())}"
@@ -166,6 +167,7 @@ def test_link_leads_to_the_same_sentence_head_and_token(html, visit):
         assert seen.complaints == []
 
 
+@pytest.mark.slow
 def test_tour_says_what_the_library_computes(standing):
     figure, says = standing.figure, standing.figure.locator(".lvm-tour-says")
     weights, rows, columns, lens = passed(DOG)

@@ -72,7 +72,8 @@ def reader(request, server, chromium):
     context.close()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.slow
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("page", PAGES)
 def test_page_does_not_jump(server, reader, page):
     assert shift_in(reader, server + page) < LIMIT_SHIFT
@@ -112,6 +113,7 @@ class InTwoPieces(SimpleHTTPRequestHandler):
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mark", ['<p class="exr-library"', "<tbody>"])
 def test_exercises_do_not_jump_where_half_a_page_comes_first(html, chromium, mark):
     rest = Event()
@@ -137,6 +139,7 @@ def test_exercises_do_not_jump_where_half_a_page_comes_first(html, chromium, mar
     assert shifted < LIMIT_SHIFT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["book/04_one_head.html", "book/06_positions.html"])
 def test_all_folds_look_alike(html, visit, page):
     look = """() => [...document.querySelectorAll('.bd-article details:is(.hide,.sd-dropdown)>summary')].map((one) => {

@@ -68,6 +68,7 @@ def test_query_cannot_leave_the_plane(plane):
     shown(plane)
 
 
+@pytest.mark.slow
 def test_query_obeys_the_arrow_keys_and_says_where_it_is(plane):
     plane.get_by_role("button", name="nothing").click()
     handle = plane.locator(".slp-handle")
@@ -92,6 +93,7 @@ def test_words_are_announced_and_name_the_best_key(plane):
     assert "no key fits better than another" in words.inner_text()
 
 
+@pytest.mark.slow
 def test_ground_shows_hard_borders_when_cold_and_one_colour_when_hot(plane):
     colours = f"one => {{ const all = {PIXELS}; return new Set(new Uint32Array(all.buffer)).size; }}"
     count = {}

@@ -91,6 +91,7 @@ def test_arrow_keys_follow_the_path_and_change_the_word(figure):
     assert page.evaluate("document.activeElement.dataset.slug") == SLUGS[-2]
 
 
+@pytest.mark.slow
 def test_arrow_keys_work_after_a_button_of_the_panel_was_pressed_and_leave_the_list_alone(figure):
     page = figure.page
     go(figure, SLUGS[0])
@@ -142,6 +143,7 @@ def test_parameters_on_the_map_sum_to_the_models(figure, translator):
     assert total == sum(p.numel() for p in translator.model.parameters())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 700, 1280])
 def test_line_from_reader_to_writer_ends_at_cross_attention(stands, width):
     stands.page.set_viewport_size({"width": width, "height": 900})

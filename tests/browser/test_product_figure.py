@@ -75,6 +75,7 @@ def test_misfit_says_which_turn_would_help_and_it_does(figure, shape_a, shape_b,
         assert "They fit." in figure.locator(".spr-words").inner_text()
 
 
+@pytest.mark.slow
 def test_sliders_name_the_matrix_as_it_stands_after_a_turn(figure):
     choose(figure, (2, 4), (3, 2), "a")
     rows = figure.locator("label", has=figure.page.locator("input[data-of=a0]"))

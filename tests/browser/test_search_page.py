@@ -25,7 +25,7 @@ def open_dialog(page: Page, query: str) -> None:
     expect(first(page)).to_be_visible()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("origin", ["disk", "server"])
 @pytest.mark.parametrize(("theme", "width"), VIEWS)
 def test_search_page_shows_the_section_first(html, server, visit, origin, theme, width):
@@ -46,7 +46,7 @@ def test_search_page_shows_the_section_first(html, server, visit, origin, theme,
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("origin", ["disk", "server"])
 def test_nothing_of_the_search_is_loaded_before_somebody_searches(html, server, visit, origin):
     with visit(place(origin, html, server, CHAPTER)) as seen:
@@ -59,7 +59,8 @@ def test_nothing_of_the_search_is_loaded_before_somebody_searches(html, server, 
         assert names == ["search.js", "sections.js"] and seen.complaints == []
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("theme", "width"), VIEWS)
 def test_dialog_shows_sections_while_one_types_and_keys_lead_to_them(html, visit, theme, width):
     with visit((html / CHAPTER).as_uri(), theme=theme, width=width) as seen:

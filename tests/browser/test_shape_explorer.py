@@ -62,6 +62,7 @@ def test_doubling_the_heads_at_one_width_changes_the_scores_alone_and_says_so(ex
     assert "parameters unchanged" in words and "operations unchanged" in words and "scores ×2" in words
 
 
+@pytest.mark.slow
 def test_a_number_of_heads_that_does_not_fit_is_moved_and_the_reason_told(explorer):
     set_size(explorer, "N", 7)
     sizes = shown(explorer)
@@ -90,6 +91,7 @@ def test_a_size_that_is_not_possible_is_refused_for_its_real_reason(explorer, le
     assert getattr(shown(explorer), letter) == nearest
 
 
+@pytest.mark.slow
 def test_changed_sizes_are_called_the_readers_own_until_a_preset_is_chosen(explorer):
     chooser = explorer.locator("select").first
     title = "one => one.selectedOptions[0].textContent"
@@ -100,6 +102,7 @@ def test_changed_sizes_are_called_the_readers_own_until_a_preset_is_chosen(explo
     assert chooser.evaluate(title) == first and shown(explorer).T == 100
 
 
+@pytest.mark.slow
 def test_one_step_more_width_is_never_refused(explorer):
     explorer.locator("select").first.select_option("two heads of width 2")  # D = 4 = N·H, N = 2: 5 does not fit
     explorer.get_by_label("model width: more").click()
@@ -107,6 +110,7 @@ def test_one_step_more_width_is_never_refused(explorer):
     assert "not possible" not in explorer.locator(".hsh-words").inner_text()
 
 
+@pytest.mark.slow
 def test_fewer_key_value_heads_shrink_the_cache_and_say_so(explorer):
     before = shown(explorer).counts
     explorer.get_by_label("key-value heads: fewer").click()

@@ -15,7 +15,7 @@ PRESENT = """() => {
 }"""
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize(
     "page", [CHAPTER, "book/17_looking_inside.html", "book/live.html", "exercises/16_serving/16_serving.html"]

@@ -20,7 +20,7 @@ def shown(page):
     return page.eval_on_selector_all(".slf-audit article:not([hidden])", "all => all.map((one) => one.id)")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("label", ["one-head-slide-2", "roofline-sheet"])
 def test_a_sections_link_shows_its_statements_alone(html, visit, label):
     ids = [item.id for item in ITEMS if item.section.endswith(f"#{label}")]
@@ -32,7 +32,8 @@ def test_a_sections_link_shows_its_statements_alone(html, visit, label):
         assert not seen.page.get_by_role("button", name="Show all").is_visible()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("address", ["", "#slides-all", "?section=nowhere#slides-all"])
 def test_the_list_opens_on_what_is_wrong_and_folded(html, visit, address):
     with visit(f"{(html / PAGE).as_uri()}{address}") as seen:
@@ -55,6 +56,7 @@ def test_a_link_in_a_chapter_leads_to_its_statements(html, visit):
         assert 0 < len(shown(seen.page)) < len(ITEMS)
 
 
+@pytest.mark.slow
 def test_a_link_to_one_statement_shows_it_whatever_was_narrowed(html, visit):
     with visit(f"{(html / PAGE).as_uri()}?section=roofline-sheet#E013") as seen:
         assert seen.page.locator("#E013").get_by_text("Stated:").is_visible()

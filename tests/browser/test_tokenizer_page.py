@@ -61,7 +61,7 @@ def shown(figure):
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("body", [0, 1])
 def test_pieces_and_ids_are_those_of_the_library(figure, body):
     learned = learned_texts()[body]
@@ -102,6 +102,7 @@ def test_a_token_tells_which_merge_made_it_and_from_what(figure):
     ]
 
 
+@pytest.mark.slow
 def test_slider_names_the_last_merge_in_use(figure):
     learned = learned_texts()[0]
     choose(figure, merges=25)

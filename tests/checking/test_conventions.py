@@ -40,7 +40,7 @@ def numbers(task):
     return [number for number, convention in enumerate(task.conventions) if convention is not None]
 
 
-@pytest.mark.one_in(22)
+@pytest.mark.one_in(44)
 @pytest.mark.parametrize(
     ("task", "variant"),
     [pytest.param(task, number, id=f"{task.id}-{number}") for task in tasks() for number in numbers(task)],

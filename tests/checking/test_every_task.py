@@ -111,7 +111,7 @@ def test_blank_fails_with_not_implemented_alone(task):
         assert (result.verdict, result.points, result.diagnosis) == ("blank", 0, ()), result.text()
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("task", BY_TASK, ids=by_id)
 def test_each_known_mistake_is_rejected_and_named(task):
     """At home; in grading, with other inputs, those of some tasks below."""
@@ -135,7 +135,7 @@ def test_inputs_are_called_what_the_published_solution_calls_them(task):
         assert names == made_with, f"variant {variant}"
 
 
-@pytest.mark.one_in(20)
+@pytest.mark.one_in(40)
 @pytest.mark.parametrize("task", BY_TASK, ids=by_id)
 @pytest.mark.parametrize("seeds", [(0,), pytest.param((1, 2, 3, 4), marks=pytest.mark.slow)], ids=str)
 def test_right_answers_pass_and_known_mistakes_are_named_on_more_seeds(task, seeds):
@@ -157,7 +157,7 @@ def assert_named(task, mistake, results):
         assert mistake.says in result.text()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("task", BY_TASK, ids=by_id)
 def test_right_answers_written_otherwise_pass(task):
     right_here = f"right_answers_{task.chapter:02d}.py and benchmarks/strangers/"
@@ -178,7 +178,7 @@ def test_published_solution_gives_what_the_oracle_gives_with_other_inputs(task):
                 assert got is not None and same(got, expected_results(variant, case), case), case.label
 
 
-@pytest.mark.one_in(24)
+@pytest.mark.one_in(48)
 @pytest.mark.parametrize("task", BY_TASK, ids=by_id)
 def test_some_pairs_of_mistakes_are_named(task):
     pairs = list(itertools.combinations([m.slug for m in task.mistakes if m.symptom is None], 2))
@@ -246,7 +246,7 @@ def test_a_variants_solution_passes_and_the_published_one_is_recognised(task, nu
     assert (result.verdict, result.diagnosis) == ("wrong", (name,)), result.text()
 
 
-@pytest.mark.one_in(24)
+@pytest.mark.one_in(48)
 @pytest.mark.parametrize(
     ("task", "number"),
     [pytest.param(*param.values, marks=[pytest.mark.slow] * is_long(param.values[0])) for param in OTHER_VARIANTS],
@@ -300,7 +300,7 @@ FIRST = 99
 """A step so wide that the first mistake alone is taken."""
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("task_id", "step"),
     [

@@ -12,7 +12,7 @@ def test_tiles_of_another_size_than_asked_for_are_wrong(task_id):
     assert check(task_id, edited(task_id, [("    rows =", "    B = 16\n    rows =")])).verdict == "wrong"
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("task_id", "edits", "false"),
     [

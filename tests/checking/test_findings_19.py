@@ -26,7 +26,7 @@ def test_a_rank_that_changes_its_inputs_is_not_right(task_id, edit):
     assert (result.points, result.diagnosis) == (0, ("habit:inputs-changed",)), result.text()
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("task_id", "edits", "mistake", "words"),
     [

@@ -142,7 +142,8 @@ def test_what_the_code_does_is_not_claimed_of_a_single_slip():
     assert result.sentences[0] == SAME_AS_HABIT
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.slow
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("task_id", ["04.softmax", "04.mix", "04.column", "04.softmax-backward", "07.rms-norm"])
 def test_slips_that_are_rejected_are_named(task_id):
     """Each slip that fits a solution is named if an answer holds it: by its name, or by another that gives the same."""

@@ -29,7 +29,7 @@ def by_id(value):
     return value.id
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_every_task_has_its_texts_and_another_right_answer(task):
     texts = task.notebook.help_texts(task.id)
@@ -48,7 +48,7 @@ def assert_is_another_right_answer(variant):
     assert result.verdict == "pass", result.text()
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("task", [task for task in ALL_TASKS if len(task.variants) > 1], ids=by_id)
 def test_another_right_answer_is_right_in_other_variants(task):
     under_conventions = [number for number, convention in enumerate(task.conventions) if convention is not None]
@@ -150,7 +150,7 @@ def test_the_command_line_gives_a_step_for_each_answer_in_the_variant_that_is_as
     assert checker.hint_for_command(task.id, 0, HelpOnTask(), False).title == "No help is needed"
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_no_step_of_the_command_line_holds_a_line_of_the_solution(task):
     lines = {line.strip() for line in solution(variant_of(task)).splitlines()}
@@ -240,7 +240,7 @@ def test_a_factor_of_one_question_alone_is_not_told(task_id, obj):
     assert result.verdict == "wrong" and result.nudge and "right one times" not in result.nudge, result.nudge
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize("pair", ALL_MISTAKES[::7], ids=lambda pair: f"{pair[0].id}:{pair[1].slug}")
 def test_every_known_mistake_gets_a_nudge(pair):
     task, mistake = pair

@@ -67,7 +67,7 @@ def is_noticed(task: Task, case: Case, at: int, change: Callable[[Any], None]) -
     return failure is not None and failure.kind == "inputs-changed"
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("task", [task for task in ALL_TASKS if task not in KERNELS], ids=lambda task: task.id)
 def test_a_changed_argument_is_noticed(task):
     cases = [case for case in drawn(task) if not case.gradients]
@@ -82,7 +82,7 @@ def test_a_changed_argument_is_noticed(task):
                 assert is_noticed(task, case, at, change), f"argument {at}, change {number}: {case.label}"
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("task", KERNELS, ids=lambda task: task.id)
 def test_a_kernel_that_writes_to_an_input_is_refused(task):
     case = drawn(task)[0]

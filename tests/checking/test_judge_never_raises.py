@@ -50,7 +50,7 @@ def fuzzed(task, count, seed):
             judged(task, sender(task, task_questions, rng), task_questions, reveals=number % 2 == 0)
 
 
-@pytest.mark.one_in(24)
+@pytest.mark.one_in(48)
 @pytest.mark.parametrize("task", ALL_TASKS, ids=lambda task: task.id)
 def test_judge_has_a_verdict_on_whatever_is_sent(task):
     fuzzed(task, 16 if task.frame == "text" or task.properties else 2, 0)
@@ -62,7 +62,7 @@ def test_judge_has_a_verdict_on_whatever_is_sent_in_the_long_run(task):
     fuzzed(task, 150, 1)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("task", TEXT_TASKS, ids=lambda task: task.id)
 def test_text_that_is_written_in_another_way_is_a_wrong_answer_and_has_words(task):
     task_questions = questions(variant_of(task), 3)
@@ -127,7 +127,7 @@ def test_judge_has_words_for_every_failure(task_id, kind):
         assert result.verdict in ("wrong", "blank", "error") and result.points == 0
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("task_id", ["04.scale", "04.weights", "13.rollout", "01.recurrent", "03.bpe", "05.shapes"])
 def test_judge_is_quick_and_small_with_answers_of_sixteen_megabytes(task_id):
     task = get_task(task_id)

@@ -253,7 +253,7 @@ def sentences_on(task):
     return [sentence for sentence in says if sentence]
 
 
-@pytest.mark.one_in(36)
+@pytest.mark.one_in(72)
 @pytest.mark.parametrize("task", NUMERIC, ids=lambda task: task.id)
 def test_sentences_on_wrong_answers_hold(task):
     says, rights = sentences_on(task), questions_at_home(variant_of(task)).rights

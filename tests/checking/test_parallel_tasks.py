@@ -196,6 +196,7 @@ def test_a_limited_question_of_each_task_needs_all_digits_and_the_text_says_so(t
     assert "dtype" in _text(task, 0) or "float64" in _text(task, 0)
 
 
+@pytest.mark.slow
 def test_what_a_rank_can_read_before_it_receives_has_no_dtype():
     assert check("19.all-reduce", whole_arrays_in_dtypes).points == 0
 

@@ -88,7 +88,7 @@ def test_every_refresher_is_asked_for_by_a_question():
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("part", range(12))
 def test_notebooks_run_where_numpy_and_torch_alone_are_installed(part):
     """The page on running says so: nothing else that the library can use is needed for the exercises."""

@@ -233,6 +233,7 @@ def test_printed_sheet_has_no_seed_and_no_path_and_every_question_on_one_page(tm
     assert f"1 / {len(pages)}" in pages[0] and "Number: ___" in pages[0]
 
 
+@pytest.mark.slow
 def test_exam_of_a_course_keeps_to_its_chapters_and_tasks(tmp_path):
     from softlookup_course.commands.exams import draw_sheets
 

@@ -54,7 +54,7 @@ def test_every_public_figure_is_tried_here():
     assert drawing == set(FIGURES)
 
 
-@pytest.mark.one_in(24)
+@pytest.mark.one_in(48)
 def test_figure_is_byte_for_byte_the_same_when_drawn_again(drawn):
     """What a page holds is text that is the drawing again."""
     again = render_svg(drawn.draw, DARK, *drawn.args)
@@ -64,14 +64,14 @@ def test_figure_is_byte_for_byte_the_same_when_drawn_again(drawn):
         assert ElementTree.tostring(shown) == ElementTree.tostring(expected)
 
 
-@pytest.mark.one_in(14)
+@pytest.mark.one_in(28)
 def test_figure_is_drawn_in_each_themes_own_ink(drawn):
     for theme, ink, other in (("light", LIGHT.ink, DARK.ink), ("dark", DARK.ink, LIGHT.ink)):
         written = drawn.written(theme)
         assert written is None or (ink in written and other not in written)
 
 
-@pytest.mark.one_in(14)
+@pytest.mark.one_in(28)
 def test_shown_figure_has_both_images_with_their_words(drawn):
     alt = drawn.figure.get_label()
     assert 40 < len(alt) < 420 and alt.endswith(".")
@@ -89,7 +89,7 @@ def test_shown_figure_has_both_images_with_their_words(drawn):
     assert kind != "data:image/svg+xml" or re.search(r"[\"<>#&\n]|[^\x20-\x7e]", data) is None
 
 
-@pytest.mark.one_in(14)
+@pytest.mark.one_in(28)
 def test_wide_figure_keeps_its_letters_readable_on_a_phone(drawn):
     shown, figure = drawn.shown, drawn.figure
     assert f'class="slk-scroll" style="--slk-least:{shown.least_px}px"' in shown._repr_html_()
@@ -99,7 +99,7 @@ def test_wide_figure_keeps_its_letters_readable_on_a_phone(drawn):
     assert min(sizes) * least_scale >= 7.9
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 def test_nothing_is_cut_off_at_the_edge(drawn):
     with style(LIGHT):
         drawn.figure.draw_without_rendering()

@@ -131,6 +131,7 @@ def test_forgetting_a_student_takes_the_terms_too(course):
     assert more(course) == {"00123": timedelta(days=1)}
 
 
+@pytest.mark.slow
 def test_nothing_that_students_get_knows_of_it(course, run):
     for student in ("00123", "bo"):
         late(course, student)

@@ -121,7 +121,7 @@ def both(examiner, notebook):
 
 @pytest.mark.slow
 @NEEDS_SANDBOX
-@pytest.mark.one_in(14)
+@pytest.mark.one_in(28)
 @pytest.mark.parametrize("first", range(len(FORMS)))
 def test_form_of_an_answer_changes_no_verdict(examiner, release, source, first):
     texts = in_forms(source, first)
@@ -134,7 +134,7 @@ def test_form_of_an_answer_changes_no_verdict(examiner, release, source, first):
 
 @pytest.mark.slow
 @NEEDS_SANDBOX
-@pytest.mark.one_in(7)
+@pytest.mark.one_in(14)
 @pytest.mark.parametrize("first", range(0, len(FORMS), 2))
 def test_form_of_an_answer_hides_neither_an_earlier_mistake_nor_a_shortcut(examiner, release, source, first):
     twice = "\ndef softmax(x):\n    return 2 * torch.exp(x - x.amax(-1, keepdim=True))\n"
@@ -144,6 +144,7 @@ def test_form_of_an_answer_hides_neither_an_earlier_mistake_nor_a_shortcut(exami
     assert both(examiner, filled(release, short))["04.softmax"].diagnosis == ("forbidden-shortcut",)
 
 
+@pytest.mark.slow
 @NEEDS_SANDBOX
 @pytest.mark.parametrize("text", [SCRIPT, STREAMS], ids=["script", "streams"])
 def test_scripts_pass_and_standard_streams_are_what_programs_ask_of_them(examiner, release, source, text):
@@ -152,6 +153,7 @@ def test_scripts_pass_and_standard_streams_are_what_programs_ask_of_them(examine
     assert "torch._dynamo" not in sys.modules or sys.modules["torch._dynamo"].eval_frame._stance.stance == "default"
 
 
+@pytest.mark.slow
 @NEEDS_SANDBOX
 @pytest.mark.parametrize(
     ("text", "shortcut"),

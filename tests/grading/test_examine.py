@@ -178,6 +178,7 @@ def test_the_public_solution_is_named_where_another_variant_was_asked(source):
     assert all(chosen_marks[task].verdict == "pass" and chosen_marks[task].variant == chosen[task] for task in changed)
 
 
+@pytest.mark.slow
 def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(release, right):
     limits = replace(LIMITS, cell_s=20)  # cells import what is imported beforehand else
     settings = RunSettings(NAME, nbformat.writes(release), 1, limits=limits)

@@ -48,6 +48,7 @@ def runnable(course: Course) -> list[str]:
     return sorted(s for s in course.students() if s != "missing-notebook")
 
 
+@pytest.mark.slow
 def test_report_is_the_same_with_any_number_of_workers(course):
     first = grade(course, seed=5, workers=1)
     assert [r.student for r in first.records] == course.students() and first.seed == 5
@@ -56,6 +57,7 @@ def test_report_is_the_same_with_any_number_of_workers(course):
     assert calls(course) == sorted(2 * runnable(course))
 
 
+@pytest.mark.slow
 def test_what_waited_for_a_processor_is_graded_once_more_after_all_others(course):
     late = ("half-done", "mistake-2")
     seen = Seen()

@@ -152,6 +152,7 @@ def workers_of(grader: subprocess.Popen[bytes]) -> list[int]:
     return [worker for server in servers for worker in children_of(server)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kills", [2, pytest.param(100, marks=pytest.mark.slow)])
 def test_a_killed_worker_costs_nobody_anything(big_class, tmp_path, kills):
     rng = random.Random(kills)

@@ -234,6 +234,7 @@ def test_each_deserves_all_other_points_and_at_most_a_part_of_its_own(of_chapter
         assert all(0 <= points < best[task] for task, points in less.items()), hand_in.student
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["quick", pytest.param("all", marks=pytest.mark.slow)])
 def test_nobody_gains_and_no_other_task_is_lost_within_the_limit_of_time(of_chapter, tmp_path, which):
     name, bench, made = of_chapter

@@ -50,6 +50,7 @@ def text_of(hand_in: HostileHandIn, name: str) -> str:
     return next(cell["source"] for cell in cells_of(hand_in) if grade_id(cell) == name)
 
 
+@pytest.mark.slow
 def test_every_row_of_the_list_is_somebodys_and_there_are_more(hostile):
     rows = Counter(hand_in.row for hand_in in hostile.values())
     assert set(rows) == set(range(ROWS + 1))
@@ -126,7 +127,7 @@ def test_whoever_is_stopped_in_the_middle_left_the_rest_blank(bench, hostile):
     assert all(text_of(hostile["attack-25-os-exit"], name) == released[name] for name in later)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", assignments(ROOT))
 def test_attacks_on_answers_can_be_made_for_every_assignment(name):
     source = read_solution(ROOT / "solutions" / f"{name}.py")

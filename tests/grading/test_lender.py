@@ -281,7 +281,7 @@ def plain(value):
     return value.detach().numpy() if hasattr(value, "detach") else value
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_calls_of_published_solutions_pass_the_checks(name, capsys):
     calls = []
@@ -336,8 +336,9 @@ ALIBI = "def turn(x, angle):\n    alibi(16, {side}, {side}, 0)\n    return x"
 LAYERS = "def token_flops(*given):\n    return count_model(10, 4, 2, 1, 2, 6, {layers}, True)"
 
 
+@pytest.mark.slow
 @NEEDS_SANDBOX
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     ("name", "lent", "attacked", "code", "verdicts"),
     [

@@ -71,6 +71,7 @@ def _in_copy(control, code="print('on')") -> str:
         copy.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
 def test_zygote_that_was_killed_or_halted_is_replaced(blow):
     pool = ZygotePool(start=start_bare)

@@ -97,6 +97,7 @@ def test_report_is_that_of_local_workers_though_one_is_killed(shared: Cluster, c
     assert on_two.as_json() == graded_at_home(course)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("harm", "reason"),
     [

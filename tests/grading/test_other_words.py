@@ -97,7 +97,7 @@ def test_a_function_within_another_keeps_its_arguments():
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", assignments(ROOT))
 def test_every_published_answer_in_other_words_is_right(name):
     source = read_solution(ROOT / "solutions" / f"{name}.py")

@@ -175,7 +175,7 @@ def test_a_tensor_in_a_case_is_an_array():
     assert baked == Catalogue(own_texts()).for_students(4, [task.id]), "as from arrays"
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("argument", "says"),
     [
@@ -248,7 +248,7 @@ def test_own_tasks_never_come_into_the_exercises(tmp_path: Path, monkeypatch: py
 
 
 @NEEDS_SANDBOX
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", WRONG)
 def test_own_tasks_are_graded_named_and_explained(course: Course, name: str):
     _, task, _, _, mistake = WRONG[name]
@@ -273,7 +273,7 @@ def plant(folder: Path) -> None:
 
 
 @NEEDS_SANDBOX
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", WRONG)
 def test_files_in_a_submission_change_nothing_in_grading(course: Course, name: str, monkeypatch: pytest.MonkeyPatch):
     honest = submissions(course, name)

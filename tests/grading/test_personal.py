@@ -56,6 +56,7 @@ def answered(course, student, variants):
     return notebook
 
 
+@pytest.mark.slow
 def test_everybody_is_graded_by_the_notebook_that_was_made_for_them(course):
     (personal_folder(course, NAME) / "dan.ipynb").unlink()
     variants = draw_variants(SECRET, "ada")

@@ -83,6 +83,7 @@ def test_scores_are_those_of_stock_nbgrader(course: Course, nbgrader: Callable, 
     assert verdicts["right"] == "pass" and verdicts["square"] == verdicts["missing"] == "wrong"
 
 
+@pytest.mark.slow
 @NEEDS_SANDBOX
 def test_commands_say_what_such_a_test_is_worth_and_pages_hide_the_hidden_one(course: Course, run: Callable) -> None:
     done = run("grade", NAME, "--workers", "1")

@@ -28,7 +28,7 @@ def examiner(bench):
         yield examiner
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     "name", [*(f"hidden-{way}" for way in HIDDEN), *(f"lent-{way}" for way in (*SEEN, "on-purpose"))]
 )
@@ -42,7 +42,7 @@ def test_a_way_to_points_that_are_not_deserved_is_closed(bench, examiner, name):
         assert softmax_mark.message.startswith("This task asks you to write it yourself: `torch.")
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("slug", [mistake.slug for mistake in get_task("04.scores").mistakes])
 def test_a_wrong_earlier_function_costs_a_right_answer_nothing(bench, examiner, slug):
     weights = "def attention_weights(q, k, mask=None):\n    s = scores(q, k) / math.sqrt(q.shape[-1])\n"
@@ -80,7 +80,7 @@ PLANTED = {
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", PLANTED)
 def test_every_planted_mistake_is_named(name):
     planted = dict(mistake.split(":") for mistake in PLANTED[name].split())

@@ -102,6 +102,7 @@ def test_pool_costs_nobody_but_the_one_who_kills(tmp_path: Path) -> None:
     assert "no room" in (tmp_path / "log").read_text(), "the whole story is in the log"
 
 
+@pytest.mark.slow
 def test_pool_ends_a_worker_that_does_not_answer(tmp_path: Path) -> None:
     answers = {a.name: a for a in pool(tmp_path, 1, patience_s=1.0).run([("sleep", b""), ("job", b"x")])}
     assert "took more than 1 s, twice" in answers["sleep"].failure and answers["job"].content

@@ -187,6 +187,7 @@ def test_two_gradings_give_the_same_rows_and_exports_as_in_sqlite(pair: list[Cou
     assert rows(pair[1]) == before, "nbgrader's own upgrade has nothing to do"
 
 
+@pytest.mark.slow
 def test_an_id_too_long_for_the_gradebook_is_left_out_of_both(pair: list[Course]) -> None:
     """PostgreSQL refuses the row in the middle of a class, SQLite takes it: both are asked to be alike."""
     for course in pair:

@@ -335,7 +335,7 @@ def test_rebuild_takes_whatever_a_file_holds_or_refuses_it(release, handed, tmp_
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("key", KEYS)
 def test_rebuild_takes_every_odd_value_in_every_place_of_a_cell(release, handed, tmp_path, key):
     for odd in ODD:

@@ -139,6 +139,7 @@ def test_a_submission_that_cannot_be_stopped_kindly_is_killed(begin, source, why
     assert time.monotonic() - begun < 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deaf", [False, True], ids=["terminated", "killed"])
 def test_processor_time_that_is_over_is_told_from_a_memory_that_is_full(begin, deaf):
     session = begin(replace(LIMITS, cpu_s=1, cell_s=10.0))

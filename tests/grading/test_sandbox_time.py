@@ -152,8 +152,9 @@ ENDLESS = {
 }
 
 
+@pytest.mark.slow
 @NEEDS_SANDBOX
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("does", ENDLESS)
 def test_a_submission_that_uses_up_every_limit_takes_no_longer_than_they_say(source, release, does):
     with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 3, limits=TIGHT)) as examiner:

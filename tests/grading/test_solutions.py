@@ -167,6 +167,7 @@ def personal(solutions: Solutions) -> dict[str, nbformat.NotebookNode]:
     return {name.partition("/")[0]: nbformat.reads(text, as_version=4) for name, text in texts.items()}
 
 
+@pytest.mark.slow
 def test_each_student_gets_the_answers_to_their_own_variants(each: Course) -> None:
     solutions = made(each, class_of(*[[COMMON]] * 12), secret=WORD)
     notebooks = personal(solutions)

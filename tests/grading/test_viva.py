@@ -146,7 +146,7 @@ def test_the_same_seed_gives_a_student_the_same_questions_and_others_others(exam
     assert [q.options for q in first.questions] != [q.options for q in other.questions]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_answer_gives_no_question_and_costs_no_other_answer(what, examiner, release):
     texts = {"04-scale": HOSTILE[what], "04-scores": "def scores(q, k):\n    return q @ k.transpose(-2, -1)"}
@@ -322,6 +322,7 @@ def run(*arguments):
     return result.exit_code, result.output
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_class_and_forget_reaches_it(course, monkeypatch):
     monkeypatch.setattr("softlookup_course.commands.vivas.as_pdf", as_if_printed)
     command = (NAME, "--course", course.root, "--questions", 1)

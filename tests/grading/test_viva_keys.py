@@ -120,7 +120,7 @@ def agreeing(question, space):
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", HANDED_IN)
 def test_the_keys_are_those_that_the_shown_code_gives(name):
     release = nbformat.read(ROOT / "exercises" / name / f"{name}.ipynb", as_version=4)

@@ -100,7 +100,7 @@ def as_graded(course: Course, student: str) -> Graded:
     return Graded(student, "graded", "d", marks, notebook=text)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("student", STUDENTS)
 @pytest.mark.parametrize("is_entered", [True, False])
 def test_rows_are_those_of_stock_autograde(course: Course, student: str, is_entered: bool) -> None:
@@ -229,6 +229,7 @@ def test_the_formgrader_sees_what_is_graded(graded_course: Course) -> None:
     assert {n["name"] for n in api.get_notebook_submissions(NAME, NAME)} == {NAME}
 
 
+@pytest.mark.slow
 def test_feedback_pages_are_made_once_and_again_when_a_person_gives_points(graded_course, tmp_path):
     course = Course.at(Path(shutil.copytree(graded_course.root, tmp_path / "course")))
 

@@ -122,7 +122,7 @@ def steps(model, ids, state, pieces):
     return logits
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("positions", "n_kv_heads", "window"), KINDS)
 def test_decoder_with_a_cache_equals_without(positions, n_kv_heads, window):
     model = lively(DecoderLM(SMALL.but(positions=positions, n_kv_heads=n_kv_heads, window=window)))
@@ -135,7 +135,7 @@ def test_decoder_with_a_cache_equals_without(positions, n_kv_heads, window):
             torch.testing.assert_close(got, expected[:, ends[pieces]], **EXACT)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("positions", "n_kv_heads", "window"), KINDS[: len(POSITIONS)] + [("rotary", 2, 3)])
 def test_encoder_decoder_with_a_cache_equals_without(positions, n_kv_heads, window):
     model = lively(Transformer(SMALL.but(positions=positions, n_kv_heads=n_kv_heads, window=window)))

@@ -56,7 +56,7 @@ def sources(device="cpu"):
     return torch.tensor([[4, 5, 6, 7], [8, 9, 0, 0]], device=device)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("kind", [DecoderLM, Transformer])
 @pytest.mark.parametrize("changes", CONFIGS.values(), ids=CONFIGS)
 @pytest.mark.parametrize(("dtype", "limit"), [(torch.float64, 1e-12), (torch.float32, 1e-4)])
@@ -243,7 +243,7 @@ def a_model(device, **changes):
     return model
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("changes", STATIC_KINDS.values(), ids=STATIC_KINDS)
 def test_static_step_writes_what_generate_writes_again_and_again(changes, device):
     model = a_model(device, **changes)

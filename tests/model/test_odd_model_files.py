@@ -268,6 +268,7 @@ def test_an_adapter_whose_description_holds_anything_is_loaded_or_refused(folder
             merge_lora(chat.model)
 
 
+@pytest.mark.slow
 def test_a_writer_whose_configuration_holds_anything_is_loaded_or_refused(tmp_path):
     tokenizer = BytePairTokenizer.train(["aa bb aa"] * 5, vocab_size=8)
     tokenizer.save(tmp_path / "merges.txt")

@@ -67,7 +67,7 @@ def assert_equal_in_float64(config):
     return model
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", sorted(RUNNABLE))
 def test_logits_are_those_of_transformers_whole_and_step_by_step(name):
     model, hf_model = pair(config_of(name), 0.05)
@@ -93,7 +93,7 @@ LINEAR = ["full_attention", "linear_attention", "linear_attention", "full_attent
 GLOBAL = {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6}}
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
@@ -259,7 +259,7 @@ ONE_ROPE = sorted(
 )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", ONE_ROPE)
 def test_a_part_of_each_head_is_turned_where_transformers_does_and_refused_elsewhere(name):
     part = config_of(name, rope_parameters={"rope_type": "default", "rope_theta": 70.0, "partial_rotary_factor": 0.5})

@@ -170,6 +170,7 @@ class Killed(Exception):
     """Stands for a kill."""
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_exactly(folder, file, tmp_path) -> None:
     settings = TuneSettings(rank=2, epochs=4, batch=3, every=3, learning_rate=1e-2)
 

@@ -39,6 +39,7 @@ def waits(dist):
     dist.recv(np.empty(1), 1 - dist.get_rank())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "seconds", "words"),
     [

@@ -152,7 +152,7 @@ OPTIONAL = set(
 """Entries that files leave out."""
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(("kind", "more"), DESCRIBED, ids=NAMES)
 def test_a_missing_entry_and_null_mean_what_transformers_takes(kind, more):
     whole = json.loads(json.dumps(described(kind, more).to_dict()))

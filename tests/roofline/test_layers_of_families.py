@@ -29,7 +29,7 @@ def weights(model):
     return sum(weight.numel() for weight in model.parameters())
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("name", TEXT_ALONE)
 def test_a_config_of_defaults_has_the_parameters_that_transformers_builds(name):
     config = {"model_type": name, **NEEDED.get(name, {})}
@@ -107,7 +107,7 @@ NO_CACHE = {
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", TEXT_ALONE)
 def test_cache_and_states_are_those_after_a_few_tokens(name, models):
     if name in NO_CACHE:
@@ -160,7 +160,7 @@ NO_OPERATIONS |= {
 }
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("name", TEXT_ALONE)
 def test_operations_are_those_that_torch_counts_in_products(name, models):
     if name in NO_OPERATIONS:
@@ -282,7 +282,7 @@ OLDER = (
 OLDER += ("global_head_dim", "num_global_key_value_heads", "block_ff_dim", "compress_rate_csa", "first_k_dense_replace")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", DECODERS)
 def test_values_of_strange_types_are_refused_in_a_sentence(name):
     config = {"tie_word_embeddings": True, **tiny(name)}

@@ -79,6 +79,7 @@ requests = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(
     requests,

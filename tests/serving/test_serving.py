@@ -47,7 +47,7 @@ def alone(lm, request):
 RULES = [Rules(most=3), Rules(most=3, budget=5), Rules("wait", most=3), Rules(most=6, budget=6)]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("rules", RULES, ids=lambda rules: f"{rules.policy}-{rules.most}-{rules.budget}")
 @pytest.mark.parametrize("positions", ["rotary", "rotary_halves", "sinusoidal", "learned"])
 def test_serve_writes_what_the_model_writes_alone(positions, rules):
@@ -135,7 +135,7 @@ def test_a_text_longer_than_the_model_is_refused_and_others_are_served():
     assert requests[2].written == [int(i) for i in alone(lm, requests[2])]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("seed", range(6))
 def test_no_block_is_lost_whoever_comes_and_goes(seed):
     luck = random.Random(seed)

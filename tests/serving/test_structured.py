@@ -92,7 +92,7 @@ def test_compile_pattern_refuses_what_it_cannot_read_or_what_would_take_too_long
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("pattern", "n_states", "text"),
     [

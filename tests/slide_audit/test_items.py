@@ -19,7 +19,7 @@ ITEMS = items()
 each_item = pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @each_item
 def test_what_is_computed_fits_the_verdict(item):
     result = item.recompute()

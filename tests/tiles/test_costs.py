@@ -134,7 +134,7 @@ def _heavy(name: str, most_work_ns: int, rows: int = 9000) -> None:
     replay.replay(rows, args, ("x", "y", "out", "n", "BLOCK"), most_work_ns=most_work_ns)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", HEAVY)
 def test_work_is_refused_with_a_sentence(name: str) -> None:
     with pytest.raises(LaunchError, match="counted as more than 0.01 s of work") as caught:

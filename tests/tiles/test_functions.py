@@ -149,7 +149,7 @@ def _on_tiles(expression: str, dtype: str, path: Path) -> np.ndarray:
     return out
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("expression", "dtype"), [case for case in CASES if FUNCTIONS[case[0]][0]])
 def test_function_gives_dtype_and_numbers_of_numpy(expression: str, dtype: str, tmp_path: Path) -> None:
     expected = _expected(expression, dtype)

@@ -167,6 +167,7 @@ def test_splits_share_no_sentence_and_keep_to_the_length():
         grammar_splits(90, n_validation=0, n_test=5)
 
 
+@pytest.mark.slow
 def test_a_report_says_what_was_measured(tmp_path):
     notes = []
     report = train_on_grammar(tmp_path, TINY, n_pairs=80, n_validation=6, n_test=7, note=notes.append)

@@ -48,6 +48,7 @@ def resume(path: Path) -> TrainingState:
         raise
 
 
+@pytest.mark.slow
 def test_a_header_with_any_field_left_out_or_of_another_type_is_refused(path):
     tensors, header = read_tensors(path)
     tensors = {name: tensor.clone() for name, tensor in tensors.items()}

@@ -63,6 +63,7 @@ def test_a_folder_of_text_files_becomes_a_translator(here):
     assert status == 0 and "going on from step-00000016" in again and "step 16/16" not in again
 
 
+@pytest.mark.slow
 def test_other_languages_and_another_place(here):
     turned = [(french, english) for english, french in some_pairs()]
     write_pairs(here / "texts", "train", turned, endings=("fr", "en"), packed=True)
@@ -136,6 +137,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(here, monkeypatch):
     assert status == 0 and "going on from step-00000008" in output and "validation BLEU" in output
 
 
+@pytest.mark.slow
 def test_when_the_minutes_are_over_it_stops_after_a_state_was_written(here):
     write_pairs(here / "texts", "train", some_pairs())
     status, output = call("texts", recipe="tiny.json", minutes=1e-6)

@@ -123,6 +123,7 @@ def test_a_run_that_is_done_does_nothing_more(whole):
     assert steps == [] and all(torch.equal(after[name], tensor) for name, tensor in before.items())
 
 
+@pytest.mark.slow
 def test_a_run_may_be_made_longer_and_begin_later_parts(tmp_path):
     short = Recipe(**{**vars(TINY), "steps": 8, "decay_from": 7})
     first = run(tmp_path, short)

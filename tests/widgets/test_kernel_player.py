@@ -51,7 +51,7 @@ def sums(record):
     return (*moved, sum(head[3] for head, *_ in steps), max(head[2] for head, *_ in steps))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("name", "tile"), LAUNCHES)
 def test_steps_add_up_to_the_traffic_of_the_launch(name, tile):
     grid, named = KERNELS[name].launch(tile)
@@ -77,7 +77,7 @@ def test_step_names_every_tile_that_lies_on_chip_and_its_own_operations():
     assert first[load].on_chip == {load: 4 * 32} and not first[0].on_chip
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("name", "tile"), LAUNCHES)
 def test_played_kernels_compute_what_they_are_called(name, tile):
     grid, named = KERNELS[name].launch(tile)
