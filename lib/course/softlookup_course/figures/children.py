@@ -112,8 +112,7 @@ def _child(
         axes.plot(*zip(shoulder, (x + side * 0.36, 0.98 if hand[1] < 1 else 1.2), hand, strict=True), zorder=2, **line)
         axes.add_patch(Circle(hand, 0.055, facecolor=palette.paper, edgecolor=palette.ink, linewidth=0.9, zorder=7))
     corners = [(x - 0.15, 1.17), (x + 0.15, 1.17), (x + 0.28, 0.38), (x - 0.28, 0.38)]
-    edges: dict[str, Any] = {"edgecolor": palette.ink, "linewidth": 0.9, "joinstyle": "round"}
-    axes.add_patch(Polygon(corners, facecolor=shirt, zorder=3, **edges))
+    axes.add_patch(Polygon(corners, facecolor=shirt, edgecolor=palette.ink, linewidth=0.9, joinstyle="round", zorder=3))
     edge: dict[str, Any] = {"ec": color or palette.muted, "linewidth": 1.6 if color else 0.9}
     draw_box(axes, (x - 0.46, 0.58), 0.92, 0.3, 0.05, zorder=5, fc=palette.paper, **edge)
     axes.text(x, 0.725, word, ha="center", va="center", size=8, color=color or palette.ink, zorder=6)

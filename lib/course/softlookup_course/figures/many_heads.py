@@ -200,8 +200,9 @@ def head_maps(
         descriptions.append(description)
     for axes in panels[n:]:
         axes.set_axis_off()
-    shape: dict[str, Any] = {"shrink": 0.6, "fraction": 0.04, "pad": 0.03, "aspect": 18}
-    bar = figure.colorbar(shades, ax=panels.tolist(), ticks=(0, 0.5, 1), format="{x:g}", **shape)
+    bar = figure.colorbar(
+        shades, ax=panels.tolist(), ticks=(0, 0.5, 1), format="{x:g}", shrink=0.6, fraction=0.04, pad=0.03, aspect=18
+    )
     bar.ax.tick_params(length=0, labelsize=7.8)
     figure.set_label(
         f"{n} heat maps of attention weights over {t} tokens. A dot marks each row's largest weight. "
@@ -233,8 +234,9 @@ def heads_needed(before_LN: np.ndarray, lost_LN: np.ndarray, uniform: float, *, 
         to_left = x > before_LN.max() * 0.7
         write_beside(axes, name, (x, y), (-4 if to_left else 7, 6), va="baseline", color=palette.ink)
     axes.margins(y=0.14)
-    style: dict[str, Any] = {"ha": "left", "va": "bottom", "size": 9.5, "color": palette.muted}
-    axes.text(uniform + 0.008, axes.get_ylim()[0], "uniform weights", **style)
+    axes.text(
+        uniform + 0.008, axes.get_ylim()[0], "uniform weights", ha="left", va="bottom", size=9.5, color=palette.muted
+    )
     axes.set(xlabel="weight on the token before", ylabel="change of the loss\nwithout the head, nats", xlim=(0, None))
     return figure
 

@@ -297,8 +297,8 @@ def _panel(
     for (_, name, color), height in zip(ends, kept_apart([end[0] for end in ends], line), strict=True):
         axes.text(whole * 1.02, height, name, color=color, va="center", size=9)
     axes.axvline(length, color=palette.muted, linewidth=1)
-    above: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "va": "bottom", "ha": "center"}
-    axes.text(length, 1.0, " trained", color=palette.muted, size=8.5, **above)
+    at_top = axes.get_xaxis_transform()
+    axes.text(length, 1.0, " trained", color=palette.muted, size=8.5, transform=at_top, va="bottom", ha="center")
     axes.set(xlabel="position in the text", xlim=(0, whole * 1.3), ylim=bounds)
     axes.set_xticks([length * n for n in range(times + 1)])
     axes.grid(axis="y")

@@ -92,8 +92,16 @@ def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = 
             raise ValueError(f"{draw.__name__} needs alt: a sentence that says what the picture shows")
         uris[palette.name] = _data_uri(figure, palette)
     wide_px, high_px = figure.get_size_inches() * 96  # CSS pixels to the inch
-    sizes_px = round(SCALE * wide_px), round(SCALE * high_px), round(0.8 * wide_px)
-    return Shown(uris["light"], uris["dark"], words, " ".join(caption.split()), *sizes_px, figure)
+    return Shown(
+        uris["light"],
+        uris["dark"],
+        words,
+        " ".join(caption.split()),
+        round(SCALE * wide_px),
+        round(SCALE * high_px),
+        round(0.8 * wide_px),
+        figure,
+    )
 
 
 def render_svg(draw: Callable[..., Figure], palette: Palette, *args: Any, **kwargs: Any) -> str:

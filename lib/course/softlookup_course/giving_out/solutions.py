@@ -94,8 +94,14 @@ def make_solutions(
         written = read_notebook(source)
         with nbgrader_refuses(source):
             answers = class_mistakes.added(answered(written))
-        counts = (class_mistakes.count, class_mistakes.graded, tuple(notes))
-        return Solutions(f"{assignment}-solutions.ipynb", _text(answers), 0, *counts)
+        return Solutions(
+            f"{assignment}-solutions.ipynb",
+            _text(answers),
+            0,
+            class_mistakes.count,
+            class_mistakes.graded,
+            tuple(notes),
+        )
     if secret is None:
         raise CourseError(f"{assignment} was released for each student: give the secret word with --course-seed")
     files, others = {}, []
@@ -120,8 +126,14 @@ def make_solutions(
         raise CourseError(
             f"no notebook was made for anybody in the class: 'softlookup release {assignment}' makes them"
         )
-    counts = (class_mistakes.count, class_mistakes.graded, tuple(notes))
-    return Solutions(f"{assignment}-solutions.zip", packed(files), len(files), *counts)
+    return Solutions(
+        f"{assignment}-solutions.zip",
+        packed(files),
+        len(files),
+        class_mistakes.count,
+        class_mistakes.graded,
+        tuple(notes),
+    )
 
 
 def answered(source: NotebookNode) -> NotebookNode:

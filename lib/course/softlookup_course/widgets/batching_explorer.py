@@ -20,7 +20,15 @@ def sizes_record(name: str) -> dict[str, Any]:
     if name not in rl.MODELS:
         raise ValueError(f"there is no model {name!r}; there are {', '.join(rl.MODELS)}")
     model = rl.MODELS[name]
-    letters = {letter: getattr(model, letter) for letter in "DNFVL"} | {"K": model.kv_heads, "H": model.head_width}
+    letters = {
+        "D": model.D,
+        "N": model.N,
+        "K": model.kv_heads,
+        "H": model.head_width,
+        "F": model.F,
+        "V": model.V,
+        "L": model.L,
+    }
     counts = {"parameters": sum(rl.parameters(model).values()), "product_weights": rl.product_weights(model)}
     return {"name": name, **letters, "matrices": 3 if model.gated else 2, **counts}
 

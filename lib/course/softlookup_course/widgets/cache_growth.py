@@ -15,7 +15,10 @@ N_HEADS = 8
 HEAD_WIDTHS = (4, 64, 128)
 BYTES_EACH = {2: "half precision", 4: "float32"}
 OPTIONS: dict[str, Any] = {
-    **{"layers": list(LAYERS), "kv_heads": list(KV_HEADS), "heads": N_HEADS, "widths": list(HEAD_WIDTHS)},
+    "layers": list(LAYERS),
+    "kv_heads": list(KV_HEADS),
+    "heads": N_HEADS,
+    "widths": list(HEAD_WIDTHS),
     "bytes": [[each, name] for each, name in BYTES_EACH.items()],
 }
 

@@ -111,9 +111,15 @@ def _box(
 def _rows(
     example: LayerExample, id_: str, caption: str, numbers: Array, *, letters: str = "T × D", made_from: Any = None
 ) -> dict[str, Any]:
-    rows, columns = [str(token) for token in example.tokens], [str(at + 1) for at in range(numbers.shape[-1])]
-    names = {"id": id_, "caption": caption, "letters": letters, "rows": rows, "columns": columns}
-    return names | {"numbers": numbers.tolist(), "from": made_from}
+    return {
+        "id": id_,
+        "caption": caption,
+        "letters": letters,
+        "rows": [str(token) for token in example.tokens],
+        "columns": [str(column + 1) for column in range(numbers.shape[-1])],
+        "numbers": numbers.tolist(),
+        "from": made_from,
+    }
 
 
 def _norm(
@@ -189,7 +195,9 @@ class EncoderStepper(InteractiveFigure):
     Source: Vaswani et al. 2017, section 3.1.
     """
 
-    records = traitlets.List(traitlets.List(), help="what `compute` returned, by example and order").tag(sync=True)
+    records = traitlets.List(
+        traitlets.List(traitlets.Dict()), help="what `compute` returned, by example and order"
+    ).tag(sync=True)
     chosen = traitlets.Int(0, help="index of the example shown").tag(sync=True)
     order = traitlets.Int(0, min=0, max=1, help="index into ORDERS").tag(sync=True)
     box = traitlets.Int(0, min=0, help="index of the box shown").tag(sync=True)

@@ -31,9 +31,12 @@ def describe(sizes: Sizes, bytes_per_number: int = 4) -> dict[str, Any]:
     wide, narrow = sizes.N * sizes.H, sizes.K * sizes.H
     shapes = {
         "x": [sizes.B, sizes.T, sizes.D],
-        **{"w_q": [sizes.D, wide], "w_k": [sizes.D, narrow], "w_v": [sizes.D, narrow]},
+        "w_q": [sizes.D, wide],
+        "w_k": [sizes.D, narrow],
+        "w_v": [sizes.D, narrow],
         "q": [sizes.B, sizes.N, sizes.T, sizes.H],
-        **{name: [sizes.B, sizes.K, sizes.T, sizes.H] for name in "kv"},
+        "k": [sizes.B, sizes.K, sizes.T, sizes.H],
+        "v": [sizes.B, sizes.K, sizes.T, sizes.H],
         "a": [sizes.B, sizes.N, sizes.T, sizes.T],
         "z": [sizes.B, sizes.N, sizes.T, sizes.H],
         "merged": [sizes.B, sizes.T, wide],
@@ -44,8 +47,10 @@ def describe(sizes: Sizes, bytes_per_number: int = 4) -> dict[str, Any]:
     rows = sizes.B * sizes.T
     flops = {
         "q": 2 * rows * sizes.D * wide,
-        **dict.fromkeys("kv", 2 * rows * sizes.D * narrow),
-        **dict.fromkeys("az", 2 * rows * sizes.T * wide),
+        "k": 2 * rows * sizes.D * narrow,
+        "v": 2 * rows * sizes.D * narrow,
+        "a": 2 * rows * sizes.T * wide,
+        "z": 2 * rows * sizes.T * wide,
         "y": 2 * rows * wide * sizes.D,
     }
     return {

@@ -91,9 +91,14 @@ class KernelPlayer(InteractiveFigure):
         for name, kernel in played.items():
             if not kernel.tiles:
                 raise ValueError(f"the kernel {name!r} has no size of a tile, wanted at least one")
-        kernel_facts: list[dict[str, Any]] = [
-            {"name": name, "title": kernel.title, "text": text_of(kernel.kernel), "tile_name": kernel.tile_name}
-            | {"launches": describe(kernel, machine, dtype)}
+        kernel_facts = [
+            {
+                "name": name,
+                "title": kernel.title,
+                "text": text_of(kernel.kernel),
+                "tile_name": kernel.tile_name,
+                "launches": describe(kernel, machine, dtype),
+            }
             for name, kernel in played.items()
         ]
         roof = {"peak": machine.peak_flops_per_s(dtype), "bandwidth": machine.bandwidth_bytes_per_s}

@@ -45,9 +45,15 @@ class FilmStep:
             before = moves.get(key, (0, np.zeros_like(cells)))
             moves[key] = before[0] + moved, before[1] | cells
         fuller = max(self, later, key=lambda step: step.chip_bytes)
-        programs, names = (self.programs[0], later.programs[1]), list(dict.fromkeys(self.names + later.names))
-        on_chip = fuller.chip_bytes, fuller.loaded, fuller.computed
-        return FilmStep(programs, moves, names, self.flops + later.flops, *on_chip)
+        return FilmStep(
+            (self.programs[0], later.programs[1]),
+            moves,
+            list(dict.fromkeys(self.names + later.names)),
+            self.flops + later.flops,
+            fuller.chip_bytes,
+            fuller.loaded,
+            fuller.computed,
+        )
 
 
 def rectangles(cells: np.ndarray) -> list[Rectangle]:
@@ -189,13 +195,24 @@ def _as_record(recorded: _Film, names: dict[int, str], arrays: dict[int, np.ndar
         ]
         rows.append(_line([*step.programs, step.chip_bytes, step.flops, state, name_index], *moves))
     array_facts = [
-        {"name": names[at], "shape": list(recorded.shapes[at]), "bytes": array.nbytes}
-        | {"read": moved[at, False], "written": moved[at, True]}
+        {
+            "name": names[at],
+            "shape": list(recorded.shapes[at]),
+            "bytes": array.nbytes,
+            "read": moved[at, False],
+            "written": moved[at, True],
+        }
         for at, array in arrays.items()
     ]
     programs = len(recorded.programs)
-    facts = {"cell": recorded.cell, "programs": programs, "arrays": array_facts}
-    return facts | {"steps": rows, "states": states, "names": operation_names}
+    return {
+        "cell": recorded.cell,
+        "programs": programs,
+        "arrays": array_facts,
+        "steps": rows,
+        "states": states,
+        "names": operation_names,
+    }
 
 
 def _flat(cells: np.ndarray) -> list[int]:

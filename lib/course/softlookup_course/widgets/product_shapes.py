@@ -50,7 +50,11 @@ class ProductShapes(InteractiveFigure):
 
     def __init__(self, a: ArrayLike, b: ArrayLike, shape_a: Shape = (2, 3), shape_b: Shape = (3, 4)):
         a_pool, b_pool = np.asarray(a), np.asarray(b)
-        shapes = {"shape_a": list(shape_a), "shape_b": list(shape_b)}
-        fallback = static_tables(a_pool, b_pool, shape_a, shape_b)
-        both = products(a_pool, b_pool)
-        super().__init__(a=a_pool.tolist(), b=b_pool.tolist(), products=both, fallback=fallback, **shapes)
+        super().__init__(
+            a=a_pool.tolist(),
+            b=b_pool.tolist(),
+            products=products(a_pool, b_pool),
+            shape_a=list(shape_a),
+            shape_b=list(shape_b),
+            fallback=static_tables(a_pool, b_pool, shape_a, shape_b),
+        )

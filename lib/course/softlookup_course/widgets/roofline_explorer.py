@@ -31,7 +31,11 @@ def describe(
     steps = rl.layer(sizes, batch, queries, cached=tokens - queries, number_bytes=BYTES[dtype])
     return [
         {
-            **{name: getattr(step, name) for name in ("name", "part", "flops", "bytes", "intensity")},
+            "name": step.name,
+            "part": step.part,
+            "flops": step.flops,
+            "bytes": step.bytes,
+            "intensity": step.intensity,
             "rate": rl.attainable_flops_per_s(machine, step.intensity, dtype),
             "seconds": rl.predicted_time_s(machine, step.flops, step.bytes, dtype),
             "bound": rl.bound_by(machine, step.intensity, dtype),

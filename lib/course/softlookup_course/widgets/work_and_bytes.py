@@ -33,7 +33,10 @@ def describe(machine: Hardware, side: int, *, faster_units: int = 1, faster_memo
     )
     return [
         {
-            **{name: getattr(step, name) for name in ("name", "flops", "bytes", "intensity")},
+            "name": step.name,
+            "flops": step.flops,
+            "bytes": step.bytes,
+            "intensity": step.intensity,
             "computing": predicted_time_s(changed, step.flops, 0, DTYPE),
             "moving": predicted_time_s(changed, 0, step.bytes, DTYPE),
             "least": predicted_time_s(changed, step.flops, step.bytes, DTYPE),

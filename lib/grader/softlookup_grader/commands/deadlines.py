@@ -55,19 +55,20 @@ def extension(
     if len(names) > 2:
         raise click.UsageError(f"got {len(names)} names: give NN_topic, or STUDENT and NN_topic")
     length = bool(days or hours or until is not None)
-    refused = {
-        "an extension is for one student: give STUDENT and NN_topic": student is None and (length or end),
-        "--due and --start are for everybody: leave out STUDENT, or give --until for STUDENT alone": (
-            student and (due is not None or start is not None)
-        ),
-        "the length of the extension is missing: give --days, --hours or --until, or --end to remove it": (
-            student and not (length or end)
-        ),
-        "--until says when the extension ends: leave out --days and --hours": until is not None and (days or hours),
-        "--end removes the extension: leave out --days, --hours and --until": end and length,
-    }
-    if says := next((sentence for sentence, is_wrong in refused.items() if is_wrong), ""):
-        raise click.UsageError(says)
+    if student is None and (length or end):
+        raise click.UsageError("an extension is for one student: give STUDENT and NN_topic")
+    if student is not None and (due is not None or start is not None):
+        raise click.UsageError(
+            "--due and --start are for everybody: leave out STUDENT, or give --until for STUDENT alone"
+        )
+    if student is not None and not (length or end):
+        raise click.UsageError(
+            "the length of the extension is missing: give --days, --hours or --until, or --end to remove it"
+        )
+    if until is not None and (days or hours):
+        raise click.UsageError("--until says when the extension ends: leave out --days and --hours")
+    if end and length:
+        raise click.UsageError("--end removes the extension: leave out --days, --hours and --until")
     dates = deadlines(course, assignment)
     read = {text: as_time(text, course.zone) for text in (due, until) if text is not None}
     start_time = naive_utc(read_time(start, course.zone)) if start is not None else None

@@ -51,7 +51,7 @@ class Clone:
 def takes_addresses(table: Table) -> int | None:
     """Find the column of a table that holds addresses of repositories; None if none does."""
     width = range(len(table.header))
-    columns = [at for at in width if 2 * len([*filter(_LOOKS.fullmatch, table.cells(at))]) > len(table.cells(at))]
+    columns = [at for at in width if (cells := table.cells(at)) and 2 * sum(map(_is_address, cells)) > len(cells)]
     titled = [at for title in ADDRESS_COLUMNS if (at := table.find(title)) is not None and at in columns]
     columns = titled or columns
     return table.mean(columns[0], "repository") if columns else None
@@ -101,6 +101,10 @@ def address_trouble(address: str) -> str:
 def without_secret(address: str) -> str:
     """An address without the name and the password in it."""
     return one_line(_SECRET.sub("", address), 300)
+
+
+def _is_address(cell: str) -> bool:
+    return _LOOKS.fullmatch(cell) is not None
 
 
 def _environment() -> dict[str, str]:

@@ -6,7 +6,7 @@ name the file is shown; so Canvas gets notebooks, since notebooks were handed in
 """
 
 import contextlib
-import io
+import os
 import re
 import zipfile
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from softlookup_grader.course.collected import records_naming
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.grade_sheet import SheetRow, read_sheet
 from softlookup_grader.course.notebooks import task_id
-from softlookup_grader.data.disk import atomic_write
+from softlookup_grader.data.disk import disk_trouble
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.records import REFUSED, Report
 from softlookup_grader.data.tables import amount
@@ -55,29 +55,21 @@ def feedback_zips(course: Course, assignment: str, report: Report | None = None)
             f"nothing of {assignment} came from Moodle or Canvas, whose names are needed to give feedback back: run "
             f"'softlookup collect {assignment} ZIP' with the zip that they give for download"
         )
-    buffers = {platform: io.BytesIO() for platform in PLATFORMS}
-    archives = {platform: zipfile.ZipFile(buffers[platform], "w", zipfile.ZIP_DEFLATED) for platform in PLATFORMS}
-    for student, name in came.items():
-        if not _page(course, assignment, student).is_file():
-            why = f"there is no feedback page, which 'softlookup grade {assignment}' makes"
-            returned.notes.append(f"{one_line(student)} got no feedback: {why}")
-            continue
-        packed.add(student)
-        if MOODLE.search(name):
-            page = _page(course, assignment, student).read_text(encoding="utf-8", errors="replace")
-            platform, entry, content = "moodle", _moodle_name(name, assignment), _DEAD_LINK.sub(r"\1", page)
-        else:
-            platform, entry = "canvas", name if name.endswith(".ipynb") else f"{name}.ipynb"
-            content = _notebook(course, assignment, lines.get(student), reasons.get(student, ""))
-        archives[platform].writestr(entry, content.encode("utf-8", "replace"))
-    for platform, archive in archives.items():
-        path, count = _place(course, assignment, platform), len(archive.namelist())
-        archive.close()
-        if count:
-            atomic_write(path, buffers[platform].getvalue())
-            returned.zips[path] = count
-        else:  # an earlier one is no longer so
-            path.unlink(missing_ok=True)
+    with contextlib.ExitStack() as stack:
+        zips = {name: stack.enter_context(_Zip(_place(course, assignment, name))) for name in PLATFORMS}
+        for student, name in came.items():
+            if not _page(course, assignment, student).is_file():
+                why = f"there is no feedback page, which 'softlookup grade {assignment}' makes"
+                returned.notes.append(f"{one_line(student)} got no feedback: {why}")
+                continue
+            packed.add(student)
+            if MOODLE.search(name):
+                page = _page(course, assignment, student).read_text(encoding="utf-8", errors="replace")
+                zips["moodle"].add(_moodle_name(name, assignment), _DEAD_LINK.sub(r"\1", page))
+            else:
+                notebook = _notebook(course, assignment, lines.get(student), reasons.get(student, ""))
+                zips["canvas"].add(name if name.endswith(".ipynb") else f"{name}.ipynb", notebook)
+    returned.zips = {archive.path: archive.count for archive in zips.values() if archive.count}
     others = sorted(name for name in lines if name not in packed and _page(course, assignment, name).is_file())
     if others:
         names = ", ".join(map(one_line, others))
@@ -119,6 +111,35 @@ def _moodle_name(part: str, assignment: str) -> str:
     assert match is not None
     name = part[: match.start()].replace("_", " ").strip() or "Participant"
     return f"{name}_{match[1]}_assignsubmission_file_/{assignment}.html"
+
+
+class _Zip:
+    """A zip that is there once it is whole; one without entries is none, and an earlier one goes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.count = path, 0
+        self._fresh = path.with_name(f".{path.name}.{os.getpid()}")
+
+    def __enter__(self) -> "_Zip":
+        with disk_trouble(self.path):
+            self.path.parent.mkdir(exist_ok=True)
+            self._archive = zipfile.ZipFile(self._fresh, "w", zipfile.ZIP_DEFLATED)
+        return self
+
+    def add(self, name: str, content: str) -> None:
+        with disk_trouble(self.path):
+            self._archive.writestr(name, content.encode("utf-8", "replace"))
+        self.count += 1
+
+    def __exit__(self, error_type: object, *_: object) -> None:
+        with disk_trouble(self.path):
+            self._archive.close()
+            if error_type is None and self.count:
+                os.replace(self._fresh, self.path)
+                return
+            self._fresh.unlink(missing_ok=True)
+            if error_type is None:
+                self.path.unlink(missing_ok=True)
 
 
 def _notebook(course: Course, assignment: str, line: SheetRow | None, reason: str) -> str:

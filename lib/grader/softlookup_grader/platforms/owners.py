@@ -114,10 +114,12 @@ class Owners:
         """The student of a participant number, or why there is none."""
         answers = [worksheet.whose(participant, name) for worksheet in self.worksheets if worksheet.has(participant)]
         students = sorted({student for student, _ in answers if student})
-        if len(students) > 1:
+        if len(students) == 1:
+            return students[0], ""
+        if students:
             return "", f"the worksheets have {' and '.join(map(one_line, students))} as participant {participant}"
-        if students or answers:
-            return (students[0], "") if students else answers[0]
+        if answers:
+            return answers[0]
         return self.worksheets[0].whose(participant, name) if self.worksheets else ("", NO_WORKSHEET)
 
 

@@ -195,7 +195,9 @@ class Blocks:
             KeyError: If there is no such sequence.
         """
         full_blocks = self.table(sequence)[: len(ids) // self.block_size]
-        for i, block in enumerate(full_blocks if self.share else ()):
+        if not self.share:
+            return
+        for i, block in enumerate(full_blocks):
             text = tuple(ids[: (i + 1) * self.block_size])
             if block not in self._holds and text not in self._found:
                 self._holds[block], self._found[text] = text, block

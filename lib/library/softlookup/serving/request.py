@@ -66,10 +66,10 @@ class Request:
             raise ValueError(f"the prompt is a {type(self.prompt).__name__}; wanted a tuple of ids")
         if not self.prompt:
             raise ValueError("the prompt has no token; wanted at least one")
-        # A set of types is made at once; each id is looked at where numpy's, or something that is no id, is among them.
-        for token in self.prompt if set(map(type, self.prompt)) != {int} else ():
-            if not _is_whole(token):
-                raise ValueError(f"the prompt holds {shortened(repr(token))}; wanted ids, whole numbers")
+        if set(map(type, self.prompt)) != {int}:  # numpy's ids are among them, or what is none: each is looked at
+            for token in self.prompt:
+                if not _is_whole(token):
+                    raise ValueError(f"the prompt holds {shortened(repr(token))}; wanted ids, whole numbers")
         if not _is_whole(self.max_new_tokens) or self.max_new_tokens < 1:
             raise ValueError(f"max_new_tokens is {shortened(self.max_new_tokens)}; wanted a whole number of at least 1")
         if not _is_number(self.arrival_s) or not 0 <= self.arrival_s <= LATEST_S:
