@@ -13,14 +13,21 @@ SPARSE = ({"x": (100.0, 0.05)}, [("product", 4096 / 3)])
 SIZES = ([1 << 10, 1 << 20, 1 << 30], [5e9, 60e9, 20e9], 21e9, None)
 WRITTEN = [
     ("roofline", SPARSE, "ridge at 2,000 FLOP/B", "product, at 1,365 FLOP/B"),
-    ("measured_roof", ({"a": (100.0, 10.0)}, {"a": [(1.0, 5.0), (20.0, 100.0)]}), "75 % of the roof, the lowest 50 %"),
-    ("loop_passes", ([("one", [("x = A", ("A",), ("x",))])], ("A", "x")), "one: 8 bytes per element, x = A reads A"),
+    (
+        "measured_roof",
+        ({"a": (100.0, 10.0)}, {"a": [(1.0, 5.0), (20.0, 100.0)]}),
+        "at least 75 % of the roof, the lowest 50 %",
+    ),
+    (
+        "loop_passes",
+        ([("one", [("x = A", ("A",), ("x",))])], ("A", "x")),
+        "one: 8 bytes per element, x = A reads A and writes x",
+    ),
     (
         "kitchen",
         ({"A": 64, "B": 32}, {"C": 16}, 5),
-        "brings A, 64 bytes, B, 32 bytes",
-        "16 bytes: 112 bytes",
-        "5 operations",
+        "brings A, 64 bytes, B, 32 bytes and takes back C, 16 bytes: 112 bytes",
+        "for 5 operations",
     ),
     ("stream_sizes", SIZES, "5 GB/s at 1 KiB", "60 GB/s, at 1 MiB", "20 GB/s at 1 GiB", "21 GB/s"),
     (
@@ -32,7 +39,11 @@ WRITTEN = [
     ("shifted_labels", (["a", "b"], 1), "1 position of padding is left out"),
     ("memory_bars", ({"one": {"a": 4, "b": 8}, "two": {"a": 2, "b": 1}},), "12 in all", "3 in all"),
     ("rate_curves", ([1, 2, 3], {"up": [0.1, 0.5, 0.2]}), "up is highest at step 2, with 5.00e-01."),
-    ("learning_curves", ({"": {"training": [[1, 4.0], [9, 1.5]]}},), "from first to last. training 4.00 to 1.50."),
+    (
+        "learning_curves",
+        ({"": {"training": [[1, 4.0], [9, 1.5]]}},),
+        "Loss against the step, from first to last. training 4.00 to 1.50.",
+    ),
     ("learning_curves", None, "two: training 3.00 to 2.00, validation 3.00 to 2.50"),
     ("clipped", None, "as one arrow at 27 degrees", "the same way, 27 degrees", "turned, to 45 degrees"),
     ("adam_steps", None, "step 2: gradient 0.5, Adam's step 0.75 times the rate; step 3: gradient \N{MINUS SIGN}2, "),

@@ -106,7 +106,9 @@ def test_moodle_gets_grades_by_id_number_and_email():
 
 
 def test_moodle_without_its_columns_is_one_sentence():
-    with pytest.raises(CourseError, match="that Moodle gives: wanted a column of participant numbers"):
+    with pytest.raises(
+        CourseError, match="not a grading worksheet that Moodle gives: wanted a column of participant numbers"
+    ):
         fill_moodle(CANVAS, CLASS)
     german = MOODLE.replace("Grade,", "Bewertung,", 1)
     assert rows(fill_moodle(german, CLASS, Options(column="Bewertung")).text)[1][5] == "21.5"
@@ -241,6 +243,12 @@ def test_the_plain_table_holds_what_the_gradebook_holds(paper):
     cells = list(next(row for row in sheet if row.student == "bo").cells)
     assert [name for name in cells if name in CELLS] == CELLS, "in the order of the notebook"
     assert list(ada)[9:] == [cell.removesuffix("-check").replace("-", ".", 1) for cell in cells]
+
+
+def test_a_table_with_decimal_commas_has_semicolons():
+    text = plain_table([line("bo", 11.1)], ",").text.removeprefix("\ufeff")
+    (row,) = csv.DictReader(io.StringIO(text), delimiter=";")
+    assert (row["student"], row["score"], row["max_score"], row["x"]) == ("bo", "11,1", "30", "11,1")
 
 
 def test_scores_are_those_of_nbgraders_own_export(paper):

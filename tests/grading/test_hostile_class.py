@@ -53,7 +53,8 @@ class Batch:
     course: Course  # its folder
     hostile: dict[str, HostileHandIn]  # the hostile hand-ins, by student
     report: dict  # the report, as JSON
-    messages: dict[str, list[str]]  # what each student reads
+    verdicts: dict[str, list[str]]  # what each student reads of each task
+    messages: dict[str, list[str]]  # and besides, in remarks and outputs
     sentences: list[str]  # what was said while grading went on
     left: set[str]  # what lies in the places where an attack may leave something, and did not before
     slowest_s: float  # the longest time of a submission
@@ -74,11 +75,11 @@ class Batch:
                 wrong[student] = f"{entry['status']} {entry.get('reason', '')}: {marks}"
         return wrong
 
-    def silent(self) -> dict[str, tuple[str, list[str]]]:
-        """Who reads no sentence of what was ignored or stopped."""
+    def silent(self, *, anywhere: bool = True) -> dict[str, tuple[str, list[str]]]:
+        """Who reads no sentence of what was ignored or stopped, beside a task or ``anywhere``."""
         silent = {}
         for student, hand_in in self.hostile.items():
-            messages = self.messages.get(student, [])
+            messages = [*self.verdicts.get(student, []), *(self.messages.get(student, []) if anywhere else ())]
             if hand_in.remark and not any(re.search(hand_in.remark, message) for message in messages):
                 silent[student] = hand_in.remark, [text for text in messages if text and "agrees" not in text]
         return silent
@@ -115,20 +116,20 @@ def graded(
     before, seen = around(course.root), Seen()
     report = grade_assignment(course, GradeRequest(name, seed=11, workers=1, **options), watch=seen)
     slowest, left = max(record.seconds for record in report.records), around(course.root) - before
-    return Batch(course, hostile, report.as_json(), messages_in(course, name), seen.sentences, left, slowest)
+    return Batch(course, hostile, report.as_json(), *read_by_students(course, name), seen.sentences, left, slowest)
 
 
-def messages_in(course: Course, name: str) -> dict[str, list[str]]:
-    """What each student reads: in the ledger, and in the outputs of the graded notebook."""
-    texts = {}
+def read_by_students(course: Course, name: str) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """What each student reads of the tasks, and besides: in remarks, and in the outputs of the graded notebook."""
+    verdicts, messages = {}, {}
     for line in (course.root / ".grading" / name / "ledger.jsonl").read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
         if "status" in entry and "student" in entry:
-            messages = [mark["message"] for mark in entry["marks"]]
             path = course.notebook("autograded", entry["student"], name)
             shown = list(printed(path)) if path.is_file() else []
-            texts[entry["student"]] = [*entry["remarks"], entry["reason"], *messages, *shown]
-    return texts
+            verdicts[entry["student"]] = [mark["message"] for mark in entry["marks"]]
+            messages[entry["student"]] = [*entry["remarks"], entry["reason"], *shown]
+    return verdicts, messages
 
 
 def printed(path: Path) -> Iterator[str]:
@@ -241,5 +242,5 @@ def test_nobody_gains_and_no_other_task_is_lost_within_the_limit_of_time(of_chap
     some = [hand_in for hand_in in made if which == "all" or QUICK_OF_CHAPTERS.search(hand_in.student)]
     batch = graded(tmp_path, bench.source, some, name, feedback=False)
     assert len(batch.hostile) == len(some) >= 3
-    assert batch.undeserved() == {} and batch.silent() == {}
+    assert batch.undeserved() == {} and batch.silent(anywhere=False) == {}
     assert batch.slowest_s < Limits().worst_s

@@ -14,10 +14,16 @@ from softlookup_judge.checking.local import LocalStudent
 from softlookup_judge.data.variant import variant_of
 
 SCOPES = '''
+import os
+
 x, counter = 100, 0
 
 
-def outer(a, *rest, key=2):
+def answer(value):
+    return value + 1
+
+
+def outer(a, *rest, key=2, **more):
     """What is called total here stays so in words."""
     total = 0
 
@@ -26,26 +32,66 @@ def outer(a, *rest, key=2):
         total += n * scale
         return total
 
+    def local_x():
+        x = 3
+        return x
+
+    class Box:
+        size = 4
+
+        def grow(self, by):
+            new = self.size + by
+            return new
+
     try:
         raise ValueError("k")
     except ValueError as error:
         text = str(error)
+    match [1, 2, {"u": 5, "v": 6}]:
+        case [first, *others, {"u": fifth, **more_items}]:
+            pair = first, others, fifth, more_items
+        case _ as whole:
+            pair = whole
+    import os.path as path
+
     squares = [i * i for i in range(a) if (last := i) >= 0]
     plus = lambda z, w=total: z + w + total
     my_keep, keep = 1, 2
     for index, item in enumerate(rest):
         total += index * item
+    else:
+        done = True
+    del done
+    table = dict(total=total, key=key)
+
+    def items():
+        for squared in squares:
+            yield squared
+        return 5
+
     add(n=2, scale=3)
     key += 1
-    return f"{total:>{key}} {total=} {text!r}", (lambda: x)(), last, plus(1), keep, my_keep, dict(total=total), squares
+    note: str = f"{total:>{key}} {total=} {text!r}"
+    found = answer(total), (lambda: x)(), local_x(), Box.size, Box().grow(by=2), note, pair, path.sep, last, plus(1)
+    return found, keep, my_keep, table, list(items()), sorted(more), (lambda: total)()
 
 
 class Counted:
     base = 1
 
-    def summed(self, by):
-        value = self.base * by
+    @property
+    def double(self):
+        value = self.base * 2
         return value
+
+    @double.setter
+    def double(self, value):
+        half = value // 2
+        self.base = half
+
+    def summed(self):
+        __mangled = 2
+        return __class__.base + __mangled
 
 
 def by_name(a):
@@ -61,7 +107,9 @@ def counts():
 
 
 def run():
-    return outer(3, 4, 5, key=7), Counted().summed(2), by_name(1), counts(), counter
+    counted = Counted()
+    counted.double = 8
+    return outer(3, 4, 5, key=7, z=1), counted.double, counted.summed(), by_name(1), counts(), counter
 '''
 
 
@@ -75,7 +123,7 @@ def test_names_change_in_every_scope_alike_and_mean_what_they_meant():
     text = rewritten(SCOPES)
     assert results(text) == results(SCOPES)
     variables = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
-    for name in ("total", "text", "squares", "i", "last", "item", "inner", "value"):
+    for name in ("total", "text", "pair", "squares", "i", "last", "item", "squared", "inner", "half", "new", "first"):
         assert f"my_{name}" in variables and name not in variables
     assert {"my_x", "my_a", "my_key", "my_t", "my_counter"} & variables == set()
 

@@ -42,10 +42,16 @@ def test_answers_come_back_as_arrays(begin):
         ("raise ValueError('no <b>')", "raised", "ValueError: no <b>"),
         ("raise NotImplementedError", "blank", ""),
         ("return 'text'", "kind", "holds no plain numbers"),
+        ("return np.array([1j])", "kind", "complex"),
+        ("return np.array([object()])", "kind", "object"),
         ("return None", "kind", "None"),
         ("a[0] = 7; return a", "inputs-changed", "in place"),
         ("return np.zeros((4000, 4000))", "kind", "too large"),
-        ("return np.broadcast_to(np.ones(1), (10**6, 10**6))", "kind", "of shape (1000000, 1000000), which is too la"),
+        (
+            "return np.broadcast_to(np.ones(1), (10**6, 10**6))",
+            "kind",
+            "of shape (1000000, 1000000), which is too large",
+        ),
         ("exit()", "raised", "SystemExit"),
     ],
 )
@@ -221,7 +227,17 @@ def test_texts_come_back_as_bytes_that_equal_the_right_ones(begin, body, expecte
 
 
 @pytest.mark.parametrize(
-    ("body", "says"), [("return {'a'}", "a set, which has no"), ("return map(str, text)", "list(")]
+    ("body", "says"),
+    [
+        ("return {'a'}", "a set, which has no order"),
+        ("return 0.5", "the number 0.5"),
+        ("return 'a' * 10**6", "more than"),
+        ("return [[]] * 10**6", "more than"),
+        ("a = []; a.append(a); return a", "deep"),
+        ("return map(str, text)", "list("),
+        ("return b'a'", "type bytes"),
+        ("return 10**30", "18 digits"),
+    ],
 )
 def test_texts_that_no_task_asks_for_come_back_as_words(begin, body, says):
     session = begin()
