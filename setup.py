@@ -12,7 +12,7 @@ from setuptools import find_packages, setup
 ROOT = Path(__file__).resolve().parent
 HOMES = sorted(path.parent for path in ROOT.glob("lib/*/pyproject.toml"))
 PARTS = [tomllib.loads((home / "pyproject.toml").read_text(encoding="utf-8")) for home in HOMES]
-EXTRAS = ("book", "instructor", "kernels", "pdf", "published", "student", "train")
+EXTRAS = ("book", "instructor", "kernels", "pdf", "peers", "published", "student", "train")
 
 
 def needed(requirements: list[str], extras: dict[str, dict]) -> list[str]:

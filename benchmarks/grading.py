@@ -94,7 +94,7 @@ def bench_grading(
         for size in growth:
             course = _class(root / f"class-{size}", name, sources[name], config, texts, size)
             with _floors(course, name, at_once) as halves:
-                seconds, peak_mb = _measured(course, name, workers)
+                seconds, peak_mb = seconds_and_peak(course, name, workers)
             its_s = sum(half.seconds for half in halves)
             sizes.append(ClassOf(size, 1e3 * seconds / size, peak_mb, 1e3 * its_s / size, seconds / its_s))
             shutil.rmtree(course.root)
@@ -188,7 +188,7 @@ if __name__ == "__main__":
 """
 
 
-def _measured(course: Course, name: str, workers: int | None) -> tuple[float, float]:
+def seconds_and_peak(course: Course, name: str, workers: int | None) -> tuple[float, float]:
     """Seconds of grading a class, and the most megabytes that the grading process held, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "alone.py")

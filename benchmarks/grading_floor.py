@@ -38,10 +38,12 @@ class Work:
     Attributes:
         cells: The sources of its cells, and of the given ones.
         calls: For each check the expression that gives the function, and the questions.
+        files: What lies beside the notebook: names and contents.
     """
 
     cells: tuple[str, ...]
-    calls: tuple[tuple[str, tuple[Case, ...]], ...]
+    calls: tuple[tuple[str, tuple[Case, ...]], ...] = ()
+    files: tuple[tuple[str, bytes], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,14 +71,15 @@ def works(assignment: str, release: str, texts: Sequence[str], seed: int) -> lis
 
     ``release`` is the notebook as students got it, as JSON text; ``seed`` draws the questions, as in grading.
     """
+    import nbformat
+
     from softlookup_grader.course.notebooks import grade_id
-    from softlookup_grader.data.work import RunSettings
     from softlookup_grader.judging.rebuild import rebuild
-    from softlookup_grader.judging.zygotes import asked_by, read_release
+    from softlookup_grader.judging.zygotes import asked_by
     from softlookup_judge.checking.catalogue import STANDARD
     from softlookup_judge.judging.questions import questions
 
-    notebook = read_release(RunSettings(assignment, release, seed))
+    notebook = nbformat.reads(release, as_version=4)
     checks = {name: check for name, check in asked_by(notebook, STANDARD).items() if check is not None}
     drawn = [(check.expression, questions(check.variant, seed, shuffled=True).cases) for check in checks.values()]
     calls = tuple((name, (*cases, cases[0])) for name, cases in drawn)  # the first one comes twice
@@ -95,19 +98,27 @@ def floor(assignment: str, release: str, texts: Sequence[str], workers: int, see
     ``release`` is the notebook as students got it, as JSON text; ``workers`` is how many processes at a time.
     SandboxError if there is no sandbox here; RuntimeError if a submission's process did not come to its end.
     """
-    from softlookup_grader.data.work import Limits, RunSettings
-    from softlookup_grader.judging.zygotes import imports, read_release
+    import nbformat
+
+    from softlookup_grader.judging.zygotes import imports
+
+    distinct = list(dict.fromkeys(texts))
+    modules = sorted({"numpy", "torch", *imports(nbformat.reads(release, as_version=4))})
+    by_text = dict(zip(distinct, works(assignment, release, distinct, seed), strict=True))
+    return floor_of([by_text[text] for text in texts], modules, workers)
+
+
+def floor_of(submissions: Sequence[Work], modules: Sequence[str], workers: int) -> Floor:
+    """Measure the floor for what each submission has run; ``modules`` are loaded before all. It raises as ``floor``."""
+    from softlookup_grader.data.work import Limits
     from softlookup_grader.sandbox.bubble import environment, sandboxed, staged
     from softlookup_grader.workers.pool import processors
 
-    distinct = list(dict.fromkeys(texts))
-    modules = imports(read_release(RunSettings(assignment, release, seed)))
     record = {
-        "modules": modules,
+        "modules": list(modules),
         "workers": workers,
         "apart": workers == processors(),
-        "works": works(assignment, release, distinct, seed),
-        "order": [distinct.index(text) for text in texts],
+        "submissions": list(submissions),
         "limits": {**asdict(Limits()), "bare": False, "addresses": False},
     }
     stage = staged()
@@ -138,15 +149,15 @@ def inside() -> None:
     zygote.load(record["modules"])
     zygote.stand_still()
     start_s = time.perf_counter() - begun
-    order, works_, limits = record["order"], record["works"], record["limits"]
+    submissions, limits = record["submissions"], record["limits"]
     libc = ctypes.CDLL(None, use_errno=True)
-    slots = mmap.mmap(-1, _SLOT.size * len(order))
+    slots = mmap.mmap(-1, _SLOT.size * len(submissions))
     # As in grading, each keeps to a processor of its own where there are just as many.
     cores = sorted(os.sched_getaffinity(0))
     free = [[core] for core in cores] if record["apart"] else [cores] * record["workers"]
     running: dict[int, list[int]] = {}
     begun = time.perf_counter()
-    for number, work in enumerate(order):
+    for number, work in enumerate(submissions):
         if not free:
             free.append(running.pop(_ended()))
         affinity = free.pop()
@@ -154,7 +165,7 @@ def inside() -> None:
             running[pid] = affinity
         else:
             zygote.keep_to(affinity)
-            _between(zygote, libc, limits, works_[work], memoryview(slots)[_SLOT.size * number :])
+            _between(zygote, libc, limits, work, memoryview(slots)[_SLOT.size * number :])
     while running:
         del running[_ended()]
     seconds = time.perf_counter() - begun
@@ -194,6 +205,9 @@ def _between(zygote: Any, libc: Any, limits: dict[str, Any], work: Work, slot: m
 
 def _run(work: Work) -> int:
     """Run the cells and make the calls; an exception is the student's own business."""
+    os.chdir("/tmp")  # where it may write
+    for name, content in work.files:
+        Path(name).write_bytes(content)
     names: dict[str, Any] = {"__name__": "__main__"}
     for source in work.cells:
         try:

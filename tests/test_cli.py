@@ -33,7 +33,7 @@ def test_help_lists_what_there_is_and_nothing_else() -> None:
     students = "check hint tasks train train-writer assemble lab progress quiz plan read talk tune bench exercises"
     instructors = (
         "accommodate course sample groups release handout solutions collect comment share grade report explain export "
-        "feedback extension times students forget exam slides viva doctor"
+        "feedback extension times students forget exam slides viva doctor watch"
     )
     assert names == {*students.split(), *instructors.split()}
 

@@ -8,9 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from parts_alone import PARTS, ROOT, Alone, Wheels, build_wheels, count, package_of
 
 from softlookup_grader import Course
@@ -213,59 +211,35 @@ def test_judge_with_the_courses_tasks_checks_them_without_grader(install: Instal
     assert alone.python(SCALE).splitlines() == ["pass", "wrong no-sqrt"]
 
 
-SOLUTION = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
-TEST = "assert double(2) == 4\n### BEGIN HIDDEN TESTS\nassert double(-3) == -6\n### END HIDDEN TESTS"
-
-
-def marked(name: str, **kind: object) -> dict:
-    """The metadata that nbgrader gives a cell."""
-    plain = {"grade": False, "locked": False, "solution": False, "task": False}
-    return {"nbgrader": {"grade_id": name, "schema_version": 3, **plain, **kind}}
-
-
-def write_class(course: Path, generate: Callable[[], object]) -> None:
-    """Write an assignment as nbgrader's own pages make it, have it released, and hand in for two students."""
-    cells = [
-        new_code_cell(SOLUTION, metadata=marked("double", solution=True)),
-        new_code_cell(TEST, metadata=marked("test-double", grade=True, locked=True, points=3)),
-        new_markdown_cell("It adds.", metadata=marked("why", grade=True, solution=True, points=2)),
-    ]
-    for number, cell in enumerate(cells):
-        cell.id = f"cell-{number}"
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    (course / "source" / "ps1").mkdir(parents=True)
-    (course / "nbgrader_config.py").write_text('c = get_config()\nc.CourseDirectory.course_id = "stock"\n')
-    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), course / "source/ps1/ps1.ipynb")
-    generate()
-    release = nbformat.read(course / "release/ps1/ps1.ipynb", as_version=4)
-    for student, answer in (("ada", "x + x"), ("ben", "2 * abs(x)")):
-        release.cells[0].source = f"def double(x):\n    return {answer}"
-        release.cells[2].source = f"{student} thought so."
-        (course / "submitted" / student / "ps1").mkdir(parents=True)
-        nbformat.write(release, course / "submitted" / student / "ps1/ps1.ipynb")
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(bool(WHY_NOT) and "SOFTLOOKUP_SANDBOX_REQUIRED" not in os.environ, reason=WHY_NOT)
-def test_grader_grades_a_stock_assignment_in_the_sandbox_without_torch(install: Install, tmp_path: Path) -> None:
-    alone, folder = install("grader", linked=False), tmp_path / "course"
+def test_commands_of_the_graders_readme_grade_nbgraders_own_course_without_torch(
+    install: Install, tmp_path: Path
+) -> None:
+    alone, folder = install("grader", linked=False), tmp_path / "course101"
     assert alone.importable("torch", "softlookup", "softlookup_course", "matplotlib", "jupytext") == ""
     assert alone.missing("softlookup_grader") == {"softlookup_grader.workers.dask_worker": "distributed"}
-    write_class(folder, lambda: alone.run("nbgrader", "generate_assignment", "ps1", folder=folder))
-    alone.run("softlookup", "grade", "ps1", "--course", folder, "--workers", "1")
-    report = json.loads((folder / "reports/ps1.json").read_text())["submissions"]
-    assert {name: (line["score"], line["max"]) for name, line in report.items()} == {"ada": (3, 5), "ben": (0, 5)}
-    assert all(line["by_hand"]["why"]["waiting"] for line in report.values())
+    readme = (ROOT / "lib" / "grader" / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^    ((?:nbgrader|softlookup) .*)$", readme, re.M)
+    assert len(commands) == 3
+    (tmp_path / "commands").write_text("\n".join(["set -e", *commands]))
+    (alone.folder / "bin" / "sh").symlink_to(shutil.which("bash") or "/bin/bash")
+    alone.run("sh", tmp_path / "commands", folder=tmp_path)
+    ada = json.loads((folder / "reports/ps1.json").read_text())["submissions"]["ada"]
+    assert {name: (task["points"], task["max"]) for name, task in ada["tasks"].items()} == {
+        "problem1/correct_squares": (1, 1),
+        "problem1/squares_invalid_input": (1, 1),
+        "problem1/correct_sum_of_squares": (0.5, 0.5),
+        "problem1/sum_of_squares_uses_squares": (0.5, 0.5),
+    }
+    assert (ada["score"], ada["max"]) == (3, 13) and all(line["waiting"] for line in ada["by_hand"].values())
     with Course.at(folder).gradebook() as book:
-        points = {
-            (submission.student.id, grade.name): (grade.auto_score, bool(grade.needs_manual_grade))
-            for submission in book.assignment_submissions("ps1")
-            for notebook in submission.notebooks
-            for grade in notebook.grades
-        }
-    by_hand = {(student, "why"): (None, True) for student in ("ada", "ben")}
-    assert points == {("ada", "test-double"): (3, False), ("ben", "test-double"): (0, False), **by_hand}
-    assert "AssertionError" in (folder / "feedback/ben/ps1/ps1.html").read_text()
+        submission = book.find_submission("ps1", "ada")
+        assert submission.score == 3 and submission.needs_manual_grade
+    assert sorted(path.name for path in (folder / "feedback/ada/ps1").glob("*.html")) == [
+        "problem1.html",
+        "problem2.html",
+    ]
 
 
 PAGE = """---

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 import subprocess
 import zipfile
@@ -16,6 +17,7 @@ from guide_reader import Reader, own_environment, steps
 
 from softlookup_course.samples.handins import answers, filled
 from softlookup_grader import Course
+from softlookup_grader.reports.stub_answers import STUBS, NamesInTests, Stub
 from softlookup_judge import get_task
 from softlookup_judge.authoring import read_solution
 from softlookup_judge.checking.catalogue import Catalogue
@@ -25,6 +27,7 @@ from softlookup_judge.checking.trial import problems
 from softlookup_judge.data.own import OwnTasks
 from softlookup_judge.data.published import answer
 from softlookup_judge.data.variant import variant_of
+from softlookup_judge.home import Checker
 
 NAME = "04_one_head"
 FILE = f"{NAME}.ipynb"
@@ -168,7 +171,36 @@ def test_guide_says_what_happens(tmp_path: Path):
 
 @pytest.mark.slow
 def test_own_task_is_graded_and_its_mistakes_are_named(tmp_path: Path):
-    checkout(tmp_path).follow("instructors_task", OWN_TASK)
+    reader = checkout(tmp_path)
+
+    def releases_plain_test() -> None:
+        """The page's assertions are those of an assignment that was made in nbgrader."""
+        (source,) = re.findall(r"^```python\n(.*?)^```$", OWN_TASK, re.MULTILINE | re.DOTALL)
+        answer = "def row_means(x):\n    ### BEGIN SOLUTION\n    return x.mean(-1)\n    ### END SOLUTION"
+        marks = {"schema_version": 3, "task": False}
+        cells = [
+            nbformat.v4.new_code_cell(text, metadata={"nbgrader": {**marks, **about}})
+            for text, about in (
+                (answer, {"grade_id": "means", "solution": True, "grade": False, "locked": False}),
+                (source, {"grade_id": "means-check", "solution": False, "grade": True, "locked": True, "points": 3}),
+            )
+        ]
+        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+        course = Course.at(reader.root / "course")
+        course.release({"means": nbformat.v4.new_notebook(cells=cells, metadata=kernel)})
+
+    reader.before = {"softlookup grade means": releases_plain_test}
+    reader.follow("instructors_task", OWN_TASK)
+
+
+@pytest.mark.parametrize("stub", STUBS[1:], ids=lambda stub: stub.name)
+def test_own_task_is_not_passed_by_answers_that_solve_nothing(stub: Stub):
+    files = tuple((Path(step.file).name, step.text) for step in steps("", OWN_TASK) if step.file)
+    answers_by_name: dict[str, object] = {"__name__": "__main__"}
+    assert stub.write is not None
+    exec(stub.write(NamesInTests(("row_means",), (), ())), answers_by_name)
+    result = Checker(Catalogue(OwnTasks(files))).check("99.row-means", answers_by_name["row_means"])
+    assert result.verdict != "pass", result.text()
 
 
 def test_own_task_is_thirty_lines():

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -61,10 +61,15 @@ class WarmZygotes:
         self._roots: dict[str, Zygote] = {}
 
     def start(
-        self, sandbox: str, modules: Sequence[str], forbidden: Sequence[Sequence[str]], hidden: Sequence[str]
+        self,
+        sandbox: str,
+        modules: Sequence[str],
+        forbidden: Sequence[Sequence[str]],
+        hidden: Sequence[str],
+        beside: Mapping[str, bytes] | None = None,
     ) -> Zygote:
-        if sandbox != "bubblewrap":
-            return Zygote.start(sandbox, modules, forbidden, hidden)
+        if sandbox != "bubblewrap" or beside is not None:
+            return Zygote.start(sandbox, modules, forbidden, hidden, beside)
         what = str(sorted({*hidden} & {*LIBRARY}))
         if what in self._roots and not self._roots[what].lives():
             self._roots.pop(what).close()

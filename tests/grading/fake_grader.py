@@ -86,7 +86,8 @@ class FakeExaminer:
             answers = {c["metadata"]["nbgrader"]["grade_id"]: c for c in json.loads(submission)["cells"] if _named(c)}
         except (ValueError, KeyError, TypeError):
             return Graded(student, "refused", digest, reason="it is not a notebook")
-        notebook = nbformat.reads(self.settings.release, as_version=4)
+        (released,) = self.settings.notebooks
+        notebook = nbformat.reads(released.text, as_version=4)
         marks = []
         for cell in notebook.cells:
             if is_solution(cell) and grade_id(cell) in answers:
@@ -103,7 +104,9 @@ class FakeExaminer:
         remarks = ("A cell was added.",) if "remark" in student else ()
         text = nbformat.writes(notebook)
         more = {"slowest": "04-scale", "crowded": student in self.crowded}
-        return Graded(student, "graded", digest, tuple(marks), remarks=remarks, notebook=text, **more)
+        return Graded(
+            student, "graded", digest, tuple(marks), remarks=remarks, notebooks=((released.name, text),), **more
+        )
 
 
 def _named(cell: dict) -> bool:

@@ -77,7 +77,7 @@ softmax(torch.ones(2))
 
 @pytest.fixture(scope="module")
 def examiner(release):
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 7)) as examiner:
+    with SandboxExaminer(RunSettings.single(NAME, nbformat.writes(release), 7)) as examiner:
         yield examiner
 
 

@@ -1,6 +1,7 @@
 """The bench of grading measures two graders on the same submissions; that of hostile ones counts what others lose."""
 
 import json
+from importlib.util import find_spec
 
 import nbformat
 import pytest
@@ -11,7 +12,9 @@ from small_class import NAME
 from benchmarks.grading import honest
 from benchmarks.grading_floor import floor
 from benchmarks.grading_parts import AROUND, _Clocks
+from benchmarks.otter_peer import in_otters_form
 from benchmarks.siege import _all_graded, _lost
+from benchmarks.stock_cases.case import cell, notebook
 from softlookup_command.commands import main
 from softlookup_course.samples.handins import answers, filled
 from softlookup_grader.data.records import GRADED, REFUSED, Record, Report
@@ -73,6 +76,33 @@ def test_bench_grading_gives_a_record_with_a_ratio_and_the_same_scores(record):
     took = record["parts_ms_per_submission"]
     assert all(took[part] > 0 for part in took if part not in ("naming mistakes", AROUND))
     assert {"machine", "peer", "workers"} <= record.keys()
+
+
+@pytest.mark.slow
+@NEEDS_SANDBOX
+@pytest.mark.skipif(find_spec("pandas") is None, reason="pandas comes with the extra 'peers'")
+@pytest.mark.parametrize("record", ["stock-courses"], indirect=True)
+def test_bench_stock_courses_gives_ratios_and_the_same_scores_by_all_three_graders(record):
+    assert {name: (course["notebooks"], course["tests"]) for name, course in record["courses"].items()} == {
+        "quickstart": (6, 12),
+        "pandas": (3, 12),
+    }
+    for course in record["courses"].values():
+        assert course["same_scores"] is True and course["otter_same_scores"] is True
+        assert min(course["stock_ratio"], course["otter_ratio"], course["preload_ratio"]) > 0
+        assert course["floor_ratio"] > course["floor_ratio_with_start"] > 1
+        assert course["command_ms_per_submission"] > course["ms_per_submission"] > course["floor_ms_per_submission"] > 0
+    assert record["ratio"] == min(course["stock_ratio"] for course in record["courses"].values())
+
+
+def test_otter_gets_a_check_in_place_of_each_test_cell():
+    node = nbformat.reads(notebook("x = 1", cell("assert x", "x-test", 2), cell("y = 2", "y", solution=True)), 4)
+    assert [each.source for each in in_otters_form(node, "ps1.ipynb").cells] == [
+        "import otter\ngrader = otter.Notebook('ps1.ipynb')",
+        "x = 1",
+        "grader.check('x-test')",
+        "y = 2",
+    ]
 
 
 def report_of(**students):

@@ -61,6 +61,7 @@ READ_ALONE = {"explain", "exam", "slides", "doctor", "course book"}
 """Commands for instructors that change nothing in a course, apart from the pages of a book that is built anew."""
 ELSEWHERE = {
     "sample": "it takes long, and makes its folder anew: see test_grading_sample.py",
+    "watch": "it collects and grades, and is killed in test_watch.py",
     "viva": "it runs the sandbox, and the same command makes the sheets anew",
 }
 

@@ -36,7 +36,7 @@ LIMITS = Limits(cell_s=2, answer_s=2, total_s=60)
 
 @pytest.fixture(scope="module")
 def examiner(release):
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 20261120, limits=LIMITS)) as examiner:
+    with SandboxExaminer(RunSettings.single(NAME, nbformat.writes(release), 20261120, limits=LIMITS)) as examiner:
         yield examiner
 
 
@@ -50,7 +50,7 @@ def examined(examiner, release, texts, **options):
 
 
 def cells_of(graded):
-    return {grade_id(cell): cell for cell in nbformat.reads(graded.notebook, as_version=4).cells}
+    return {grade_id(cell): cell for cell in nbformat.reads(graded.notebooks[0][1], as_version=4).cells}
 
 
 def by_task(graded):
@@ -79,7 +79,7 @@ def test_examiner_gives_a_blank_notebook_nothing(examiner, release):
 def test_examiner_gives_the_same_each_time(examiner, release, source):
     text = next(handin.text for handin in hand_ins(source, release) if handin.student == "mistake-24").encode()
     first, second = examiner.examine("a", text), examiner.examine("a", text)
-    assert first.marks == second.marks and first.notebook == second.notebook
+    assert first.marks == second.marks and first.notebooks == second.notebooks
 
 
 def test_random_numbers_in_a_submission_say_nothing_of_the_runs_seed(release, right):
@@ -87,7 +87,7 @@ def test_random_numbers_in_a_submission_say_nothing_of_the_runs_seed(release, ri
     outputs = set()
     says = "import random, numpy\nprint(torch.initial_seed(), random.random(), numpy.random.get_state()[1].tolist())"
     for seed in (7, 2**127 + 1):
-        with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), seed, limits=LIMITS)) as examiner:
+        with SandboxExaminer(RunSettings.single(NAME, nbformat.writes(release), seed, limits=LIMITS)) as examiner:
             graded = examined(examiner, release, {**right, "04-mix": f"{says}\n{right['04-mix']}"})
             assert total(graded) == 39
             outputs.add(cells_of(graded)["04-mix"].outputs[0].text)
@@ -99,7 +99,7 @@ def test_the_graded_notebook_shows_panels_where_the_checks_stand_and_no_wanted_n
     wrong = {**right, "04-scale": right["04-scale"].replace("math.sqrt(", "("), "04-mix": mix}
     seen = {}
     graded = examined(examiner, release, wrong, witness=lambda task, result: seen.update({task: result}))
-    nbformat.validate(nbformat.reads(graded.notebook, as_version=4))
+    nbformat.validate(nbformat.reads(graded.notebooks[0][1], as_version=4))
     cells = cells_of(graded)
     (output,) = cells["04-scale-check"].outputs
     assert output.output_type == "execute_result" and output.data["text/plain"] == "0.0"
@@ -120,7 +120,7 @@ def test_what_a_student_prints_or_raises_brings_no_markup(examiner, release, rig
     graded = examined(examiner, release, texts)
     panel = cells_of(graded)["04-mix-check"].outputs[0].data["text/html"]
     assert "<script>" not in panel and "&lt;script&gt;raise" in panel
-    cells = nbformat.reads(graded.notebook, as_version=4).cells
+    cells = nbformat.reads(graded.notebooks[0][1], as_version=4).cells
     assert "<img" not in "".join(cell.source for cell in cells if cell.cell_type == "markdown")
 
 
@@ -158,7 +158,7 @@ def test_extra_cells_are_left_out_and_it_says_so(examiner, release, right):
     notebook.cells.insert(3, nbformat.v4.new_code_cell("import torch\ntorch.allclose = lambda *a, **k: True"))
     graded = examiner.examine("somebody", nbformat.writes(notebook).encode())
     assert total(graded) == 39 and "1 cell that is not in the released notebook" in graded.remarks[0]
-    first = nbformat.reads(graded.notebook, as_version=4).cells[0]
+    first = nbformat.reads(graded.notebooks[0][1], as_version=4).cells[0]
     assert first.source.startswith("**About this submission**") and "* 1 cell that is not" in first.source
     assert "* `04.mix` Right, 2 of 2 points\n" in first.source and "* `04.uniform` Read by a person\n" in first.source
 
@@ -170,7 +170,7 @@ def test_the_public_solution_is_named_where_another_variant_was_asked(source):
     from nbgrader.preprocessors import ClearSolutions
 
     release, _ = ClearSolutions().preprocess(copy.deepcopy(solution), {})
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 3, limits=LIMITS)) as examiner:
+    with SandboxExaminer(RunSettings.single(NAME, nbformat.writes(release), 3, limits=LIMITS)) as examiner:
         marks = by_task(examiner.examine("copied", nbformat.writes(handed).encode()))
         chosen_marks = by_task(examiner.examine("own", nbformat.writes(filled(release, answers(solution))).encode()))
     changed = [task for task, number in chosen.items() if number != 0 and task in marks]
@@ -181,7 +181,7 @@ def test_the_public_solution_is_named_where_another_variant_was_asked(source):
 @pytest.mark.slow
 def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(release, right):
     limits = replace(LIMITS, cell_s=20)  # cells import what is imported beforehand else
-    settings = RunSettings(NAME, nbformat.writes(release), 1, limits=limits)
+    settings = RunSettings.single(NAME, nbformat.writes(release), 1, limits=limits)
     with SandboxExaminer(settings, start=start_bare) as examiner:
         for delay in (0.0, 0.15):
             killer = threading.Timer(delay, os.kill, (examiner.sandbox.zygote.process.pid, signal.SIGKILL))
@@ -192,8 +192,8 @@ def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(release, right):
 
 
 def test_a_release_that_is_no_notebook_is_refused():
-    with pytest.raises(CourseError, match="the release of x is not a notebook"):
-        SandboxExaminer(RunSettings("x", "{", 0))
+    with pytest.raises(CourseError, match="the release x.ipynb is not a notebook"):
+        SandboxExaminer(RunSettings.single("x", "{", 0))
 
 
 def test_points_follow_the_release_and_a_cell_without_a_known_check_waits_for_a_person(release, right):
@@ -201,7 +201,7 @@ def test_points_follow_the_release_and_a_cell_without_a_known_check_waits_for_a_
     by_name = {grade_id(cell): cell for cell in changed.cells}
     by_name["04-mix-check"].metadata.nbgrader.points = 10
     by_name["04-scores-check"].source = 'check("04.nowhere", scores)'
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(changed), 1, limits=LIMITS)) as examiner:
+    with SandboxExaminer(RunSettings.single(NAME, nbformat.writes(changed), 1, limits=LIMITS)) as examiner:
         graded = examined(examiner, changed, right)
     marks = by_task(graded)
     assert marks["04.mix"].points == 10.0
@@ -237,7 +237,7 @@ def points(graded):
 def test_raw_bytes_in_place_of_a_text_cost_their_own_task_alone():
     source, release = read_solution(ROOT / "solutions" / f"{TEXTS}.py"), released(TEXTS)
     limits = Limits(cell_s=8, answer_s=8, total_s=90)
-    with SandboxExaminer(RunSettings(TEXTS, nbformat.writes(release), 20261121, limits=limits)) as examiner:
+    with SandboxExaminer(RunSettings.single(TEXTS, nbformat.writes(release), 20261121, limits=limits)) as examiner:
         handed = list(raw_answers.hand_ins(Bench(source, release)))
         assert len(handed) > 5
         for hand_in in handed:
@@ -264,10 +264,11 @@ def test_a_task_that_the_judge_fails_on_waits_for_a_person(examiner, release, ri
     logged = capfd.readouterr().err
     assert "The judge failed on task 04.mix" in logged and "IndexError: a wanted number" in logged
 
-    nbformat.validate(nbformat.reads(unjudged.notebook, as_version=4))
+    nbformat.validate(nbformat.reads(unjudged.notebooks[0][1], as_version=4))
     (output,) = cells_of(unjudged)["04-mix-check"].outputs
     assert "tell your instructor" in output.text and output.name == "stdout"
-    assert "Traceback" not in unjudged.notebook and "0.123" not in unjudged.notebook, "students see neither"
+    text = unjudged.notebooks[0][1]
+    assert "Traceback" not in text and "0.123" not in text, "students see neither"
 
     with GradebookWriter(paper, NAME) as writer:
         writer.enter_all([(unjudged, None)])

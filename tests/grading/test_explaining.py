@@ -12,6 +12,7 @@ from small_class import NAME, lay
 from softlookup_grader import Course, CourseError
 from softlookup_grader.course.inbox import read_submission
 from softlookup_grader.data.work import Graded, Mark
+from softlookup_grader.judging.settings import identity, settings_for
 from softlookup_grader.reports.explained_text import FOR_YOU, explanation_text
 from softlookup_grader.reports.explaining import explain, last_graded
 from softlookup_grader.run.ledger import Ledger
@@ -51,7 +52,7 @@ def course(paper):
 
 
 def write_ledger(course: Course, seed: int | None, *lines: Graded) -> None:
-    release = course.notebook("release", ".", NAME).read_text()
+    release = identity(settings_for(course, NAME))
     with Ledger(course.root / ".grading" / NAME, release=release, seed=seed) as ledger:
         for line in lines:
             ledger.add(line)
@@ -77,7 +78,7 @@ def test_the_submitted_file_is_asked_with_the_ledgers_seed_and_nothing_changes(c
     explanation = explain(course, NAME, "ada", examiner)
     (settings, student, submission), *rest = examiner.calls
     assert (settings.seed, settings.sandbox, settings.assignment) == (7, "bubblewrap", NAME) and rest == []
-    assert settings.release == course.notebook("release", ".", NAME).read_text()
+    assert settings.notebooks[0].text == course.notebook("release", ".", NAME).read_text()
     assert student == "ada" and submission == course.notebook("submitted", "ada", NAME).read_bytes()
     assert (explanation.changed, explanation.other_release, explanation.agrees) == (False, False, True)
     assert examiner.closed and explanation.remarks == ("a cell was doubled",)
@@ -120,7 +121,7 @@ def test_torn_and_strange_lines_of_a_ledger_are_passed_over(course):
 
 def test_another_release_is_told(course):
     path = course.notebook("release", ".", NAME)
-    path.write_text(path.read_text() + "\n")
+    path.write_text(path.read_text().replace("def scale", "def scale ", 1))
     explanation = explain(course, NAME, "ada", fake())
     assert explanation.other_release and "the release has changed since then" in explanation_text(explanation)
 

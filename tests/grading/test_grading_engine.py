@@ -1,5 +1,6 @@
 """Grading a class: who is graded when, what is kept, and what is said about it."""
 
+import copy
 import datetime
 import json
 import shutil
@@ -14,6 +15,7 @@ from fake_grader import Seen, faked, here
 from small_class import NAME, STUDENTS, write_course
 
 from softlookup_grader import Course, CourseError, Report
+from softlookup_grader.course.notebooks import is_graded
 from softlookup_grader.data.work import Graded, RunSettings
 from softlookup_grader.reports.table import as_text
 from softlookup_grader.run.engine import grade_assignment
@@ -162,11 +164,37 @@ def test_points_by_hand_are_kept_and_told(course):
         assert after.score == {r.student: r for r in before}["right-other-words"].score + 2.5
 
 
+def test_other_points_are_reckoned_without_a_run(course, short):
+    before = grade(course, seed=5)
+    source = copy.deepcopy(short)
+    for cell in source.cells:
+        if is_graded(cell):
+            cell.metadata.nbgrader.points *= 2
+    course.release({NAME: source})
+    (course.root / "calls").unlink()
+    seen = Seen()
+    after = grade(course, seen)
+    assert calls(course) == [] and after.seed == 5
+    assert "6 submissions were given new ones" in " ".join(seen.sentences)
+    for old, new in zip(before.records, after.records, strict=True):
+        assert (new.score, new.max) == (2 * old.score, 2 * old.max) and new.waiting == old.waiting
+    with course.gradebook() as book:
+        (old,) = (record.score for record in before.records if record.student == "half-done")
+        assert book.find_submission(NAME, "half-done").score == 2 * old > 0
+    assert any("nothing has changed" in sentence for sentence in _sentences(course))
+
+
+def _sentences(course: Course) -> list[str]:
+    seen = Seen()
+    grade(course, seen)
+    return seen.sentences
+
+
 def test_a_new_release_begins_a_new_run(course):
     grade(course, seed=5)
     path = course.notebook("release", ".", NAME)
     path.chmod(0o644)
-    path.write_text(path.read_text() + "\n")
+    path.write_text(path.read_text().replace("def scale", "def scale ", 1))
     seen = Seen()
     report = grade(course, seen)
     assert report.seed != 5 and any("ledger-1.jsonl" in s for s in seen.sentences)

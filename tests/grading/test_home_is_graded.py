@@ -53,7 +53,9 @@ def chapter(request):
 @pytest.fixture(scope="module")
 def examiner(chapter):
     limits = Limits(cell_s=10, answer_s=10)
-    with SandboxExaminer(RunSettings(chapter.name, nbformat.writes(chapter.release), 7, limits=limits)) as examiner:
+    with SandboxExaminer(
+        RunSettings.single(chapter.name, nbformat.writes(chapter.release), 7, limits=limits)
+    ) as examiner:
         yield examiner
 
 
@@ -98,7 +100,7 @@ def test_a_fresh_kernel_and_the_grader_give_the_same_points(name, tmp_path):
     path = tmp_path / "mine.ipynb"
     path.write_text(json.dumps(chapter.right))
     home = rehearse(path)
-    with SandboxExaminer(RunSettings(name, nbformat.writes(chapter.release), 7)) as examiner:
+    with SandboxExaminer(RunSettings.single(name, nbformat.writes(chapter.release), 7)) as examiner:
         graded = examiner.examine("somebody", path.read_bytes())
     marks = {mark.task: mark.points for mark in graded.marks if mark.verdict != "by hand"}
     assert {outcome.task: outcome.points for outcome in home.outcomes} == marks
@@ -162,7 +164,7 @@ ASSIGNMENTS = sorted(path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]
 def test_published_answers_earn_everything_when_graded(name):
     chapter = ReleasedChapter(name, None)
     for seed in (1, 2):
-        with SandboxExaminer(RunSettings(name, nbformat.writes(chapter.release), seed)) as examiner:
+        with SandboxExaminer(RunSettings.single(name, nbformat.writes(chapter.release), seed)) as examiner:
             graded = examiner.examine("somebody", json.dumps(chapter.right).encode())
         lost = {mark.task: mark.verdict for mark in graded.marks if mark.verdict not in ("pass", "by hand")}
         assert not lost, seed

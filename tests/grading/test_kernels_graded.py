@@ -44,7 +44,9 @@ def softmax_rows(x, y, n, BLOCK: tl.constexpr):
 
 @pytest.fixture(scope="module")
 def examiner():
-    settings = RunSettings(NAME, nbformat.writes(RELEASE), 7, limits=Limits(cell_s=120, answer_s=120, total_s=500))
+    settings = RunSettings.single(
+        NAME, nbformat.writes(RELEASE), 7, limits=Limits(cell_s=120, answer_s=120, total_s=500)
+    )
     with SandboxExaminer(settings) as examiner:
         yield examiner
 

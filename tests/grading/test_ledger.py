@@ -17,7 +17,7 @@ from softlookup_grader.run.ledger import FILE, Ledger, Run
 
 def graded(student: str, digest: str = "d1", points: float = 1.5) -> Graded:
     mark = Mark("04.scale", "04-scale-check", points, 2.0, "partial", ("no-sqrt",), "é \u2028")
-    return Graded(student, "graded", digest, (mark,), remarks=("cut",), notebook="{}", seconds=0.1)
+    return Graded(student, "graded", digest, (mark,), remarks=("cut",), notebooks=(("a", "{}"),), seconds=0.1)
 
 
 def opened(folder: Path, release: str = "r", **options: object) -> Ledger:
@@ -34,7 +34,7 @@ def test_what_is_written_is_read_back(tmp_path):
         assert ledger.run.seed == 7 and ledger.students() == ["ann", "bob"]
         ann, bob = ledger.of("ann"), ledger.of("bob")
         assert ann and bob and (ann.entered, ann.page, bob.entered) == (True, "p1", False)
-        assert ledger.graded("ann").as_json() == graded("ann").as_json() and ledger.graded("ann").notebook == ""
+        assert ledger.graded("ann").as_json() == graded("ann").as_json() and ledger.graded("ann").notebooks == ()
         assert ledger.of("cid") is None
 
 

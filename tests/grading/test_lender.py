@@ -358,7 +358,7 @@ def test_lent_function_is_not_asked_for_too_much(name, lent, attacked, code, ver
     texts |= {lent: WRONG.format(name=function_name), attacked: f"import torch\n\n\n{code}"}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     limits = Limits(cell_s=8, answer_s=4, total_s=60)
-    with SandboxExaminer(RunSettings(name, nbformat.writes(release), 5, limits=limits)) as examiner:
+    with SandboxExaminer(RunSettings.single(name, nbformat.writes(release), 5, limits=limits)) as examiner:
         graded = examiner.examine("somebody", nbformat.writes(filled(release, texts)).encode())
     marks = {mark.task.replace(".", "-"): mark for mark in graded.marks}
     assert marks[lent].verdict == "wrong" and marks[attacked].verdict in verdicts and marks[attacked].points == 0

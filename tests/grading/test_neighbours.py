@@ -30,7 +30,7 @@ pytestmark = NEEDS_SANDBOX
 
 def _setting(name: str) -> RunSettings:
     release = ROOT / "exercises" / name / f"{name}.ipynb"
-    return RunSettings(name, release.read_text(encoding="utf-8"), 3, limits=Limits(total_s=60))
+    return RunSettings.single(name, release.read_text(encoding="utf-8"), 3, limits=Limits(total_s=60))
 
 
 SETTING = _setting(NAME)
@@ -107,7 +107,7 @@ def test_assignments_share_a_zygote_but_for_one_that_needs_the_library(tmp_path)
     settings = [SETTING, _setting("02_soft_lookup"), _setting("14_find_the_error")]
     named = "import softlookup_course.slide_audit\n"
     named += "try: import softlookup.reference\nexcept ImportError: print('hidden')"
-    with ZygotePool([setting.release for setting in settings], tmp_path, start_bare) as pool:
+    with ZygotePool([setting.notebooks[0].text for setting in settings], tmp_path, start_bare) as pool:
         outputs, pids = [], []
         for setting in settings:
             with pool.lend(setting) as copy:
@@ -120,7 +120,7 @@ def test_assignments_share_a_zygote_but_for_one_that_needs_the_library(tmp_path)
 def test_answers_get_the_same_verdicts_from_a_shared_zygote(source, release, tmp_path):
     right = answers(source)
     wrong = {**right, next(iter(right)): "def scale(*a, **k):\n    import softlookup.reference\n"}
-    releases = [_setting("02_soft_lookup").release, SETTING.release]
+    releases = [setting.notebooks[0].text for setting in (_setting("02_soft_lookup"), SETTING)]
     with ZygotePool(releases, tmp_path) as pool, pool.lend(SETTING) as copy:
         with SandboxExaminer(SETTING, copy()) as shared, SandboxExaminer(SETTING) as alone:
             for handed_in in (right, wrong):
@@ -129,12 +129,12 @@ def test_answers_get_the_same_verdicts_from_a_shared_zygote(source, release, tmp
                 assert marks[0] == marks[1]
 
 
-AHEAD = RunSettings("x", "", 3, limits=LIMITS)
+AHEAD = RunSettings.single("x", "", 3, limits=LIMITS)
 
 
 @pytest.fixture
 def sandbox(zygote: Zygote) -> Iterator[Sandbox]:
-    with contextlib.closing(Sandbox(AHEAD, new_notebook(), Catalogue(), zygote.copy())) as sandbox:
+    with contextlib.closing(Sandbox(AHEAD, [new_notebook()], Catalogue(), zygote.copy())) as sandbox:
         yield sandbox
 
 
@@ -197,7 +197,7 @@ def test_process_that_nobody_took_ends(sandbox: Sandbox) -> None:
 
 
 def test_zygote_that_is_gone_takes_its_processes_along_and_is_replaced() -> None:
-    with contextlib.closing(Sandbox(AHEAD, new_notebook(), Catalogue(), start=start_bare)) as sandbox:
+    with contextlib.closing(Sandbox(AHEAD, [new_notebook()], Catalogue(), start=start_bare)) as sandbox:
         first, zygote = begun_in(sandbox), sandbox.zygote
         ahead = waiting(sandbox)
         assert zygote.process is not None

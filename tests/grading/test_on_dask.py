@@ -23,6 +23,7 @@ from own_course import released
 
 from softlookup_grader import Course, CourseError
 from softlookup_grader.data.work import Graded, RunSettings
+from softlookup_grader.judging.settings import identity, settings_for
 from softlookup_grader.run.engine import grade_assignment
 from softlookup_grader.run.ledger import Ledger
 from softlookup_grader.run.request import GradeRequest, Watcher
@@ -32,7 +33,7 @@ from softlookup_grader.workers.pool import DIED_TWICE
 
 CLASS = 24
 RELEASE = nbformat.writes(nbformat.v4.new_notebook())
-SETTING = RunSettings(NAME, RELEASE, 5)
+SETTING = RunSettings.single(NAME, RELEASE, 5)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +93,7 @@ def test_report_is_that_of_local_workers_though_one_is_killed(shared: Cluster, c
     assert not shared.lives(victim)
     assert len(on_two.records) == CLASS and {r.status for r in on_two.records} == {"graded", "refused", "missing"}
     assert set(calls.read_text().split()) == {r.student for r in on_two.records if r.status != "missing"}
-    with Ledger(course.root / ".grading" / NAME, release=course.notebook("release", ".", NAME).read_text()) as ledger:
+    with Ledger(course.root / ".grading" / NAME, release=identity(settings_for(course, NAME))) as ledger:
         assert all(ledger.of(student).entered for student in course.students())
     assert on_two.as_json() == graded_at_home(course)
 
@@ -154,9 +155,9 @@ def test_no_pickle_of_a_workers_is_read_as_an_answer(shared: Cluster) -> None:
 def test_submissions_and_notebooks_may_be_large(shared: Cluster) -> None:
     shared.staff(1)
     large = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("x" * 12_000_000, id="long")])
-    settings = RunSettings(NAME, nbformat.writes(large), 5)
+    settings = RunSettings.single(NAME, nbformat.writes(large), 5)
     results = graded(shared.faked(), "one", "öther ?", settings=settings)
-    assert set(results) == {"one", "öther ?"} and all(len(r.notebook) > 12_000_000 for r in results.values())
+    assert set(results) == {"one", "öther ?"} and all(len(r.notebooks[0][1]) > 12_000_000 for r in results.values())
     big = b'{"cells": []}' + b" " * 12_000_000  # Dask would warn of a large graph
     assert [g.status for g in shared.faked()(SETTING).run([("one", big)])] == ["graded"]
 
@@ -231,7 +232,7 @@ def test_lost_scheduler_is_told_and_what_was_done_is_kept(tmp_path: Path, course
         executor = lost.faked(calls=calls, sleep_s=0.02)
         with pytest.raises(CourseError, match=r"the Dask scheduler \S+ was lost .*run the same command again"):
             grade_assignment(course, order(), executor=executor, watch=At(6, lost.scheduler.kill))
-    with Ledger(course.root / ".grading" / NAME, release=course.notebook("release", ".", NAME).read_text()) as ledger:
+    with Ledger(course.root / ".grading" / NAME, release=identity(settings_for(course, NAME))) as ledger:
         done = {s for s in ledger.students() if ledger.graded(s).status != "missing"}
     assert 0 < len(done) < CLASS
     calls.unlink()

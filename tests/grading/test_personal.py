@@ -147,7 +147,7 @@ def test_a_lent_function_takes_what_the_notebook_asks_for():
     )
     for cell in (filled := copy.deepcopy(release)).cells:
         cell.source = cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
-    with make_examiner(RunSettings("04_one_head", nbformat.writes(release), 5)) as examiner:
+    with make_examiner(RunSettings.single("04_one_head", nbformat.writes(release), 5)) as examiner:
         graded = examiner.examine("ada", nbformat.writes(filled).encode())
     marks = {mark.task: mark.verdict for mark in graded.marks}
     assert (marks["04.mix"], marks["04.column"], marks["04.head"]) == ("wrong", "pass", "pass"), graded.marks

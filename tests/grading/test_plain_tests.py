@@ -79,7 +79,7 @@ def test_scores_are_those_of_stock_nbgrader(course: Course, nbgrader: Callable, 
     other = write(tmp_path / "stock")
     nbgrader(other, "autograde", NAME, STOCK)
     assert library_scores == scores(other)
-    verdicts = {record.student: record.tasks["test.double"].verdict for record in report.records}
+    verdicts = {record.student: record.tasks["test-double"].verdict for record in report.records}
     assert verdicts["right"] == "pass" and verdicts["square"] == verdicts["missing"] == "wrong"
 
 
@@ -88,27 +88,27 @@ def test_scores_are_those_of_stock_nbgrader(course: Course, nbgrader: Callable, 
 def test_commands_say_what_such_a_test_is_worth_and_pages_hide_the_hidden_one(course: Course, run: Callable) -> None:
     done = run("grade", NAME, "--workers", "1")
     assert done.exit_code == 0, done.output
-    assert "test cells that check no task (test-double, test-partial) ran beside the answers" in done.output
+    assert "test cells that check no task (2) ran beside the answers" in done.output
     page = course.notebook("feedback", "square", NAME).with_suffix(".html").read_text()
     assert "AssertionError" in page and "HIDDEN TESTS" not in page
     result = run("explain", "square", NAME)
-    assert result.exit_code == 0 and "test.double: wrong, 0 of 3 points" in result.output, result.output
+    assert result.exit_code == 0 and "test-double: wrong, 0 of 3 points" in result.output, result.output
     assert "OTHER points" not in result.output and "release has changed" not in result.output
     assert run("report", NAME).exit_code == 0
     assert "nothing has changed" in run("grade", NAME).output
 
 
 @pytest.mark.parametrize(
-    ("text", "share", "verdict"),
-    [("1.5", 0.75, "partial"), ("2", 1.0, "pass"), ("0", 0.0, "wrong"), ("7", 1.0, "pass"), ("'done'", 1.0, "pass")],
+    ("text", "points", "verdict"),
+    [("1.5", 1.5, "partial"), ("2", 2.0, "pass"), ("0", 0.0, "wrong"), ("7", 2.0, "pass"), ("'done'", 2.0, "pass")],
 )
-def test_number_at_the_end_is_partial_credit(text: str, share: float, verdict: str) -> None:
+def test_number_at_the_end_is_partial_credit(text: str, points: float, verdict: str) -> None:
     result = score_test(2.0, Ran([new_output("execute_result", {"text/plain": text})], "", 0.0, RunEnd.FINISHED))
-    assert (result.fraction, result.verdict) == (share, verdict)
+    assert (result.points, result.verdict) == (points, verdict)
 
 
 def test_time_that_runs_out_is_no_pass() -> None:
     late, done = Ran([], "time", 0.0, RunEnd.TIME), Ran([], "", 0.0, RunEnd.FINISHED)
     named = Ran([], "time", 0.0, RunEnd.RAISED)
-    assert score_test(2.0, late).verdict == "timeout" and score_test(2.0, done).fraction == 1.0
+    assert score_test(2.0, late).verdict == "timeout" and score_test(2.0, done).points == 2.0
     assert score_test(2.0, named).verdict == "wrong", "an exception that is called time"

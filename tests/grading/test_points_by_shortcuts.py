@@ -24,7 +24,7 @@ def bench(source, release):
 
 @pytest.fixture(scope="module")
 def examiner(bench):
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(bench.release), 20261120, limits=LIMITS)) as examiner:
+    with SandboxExaminer(RunSettings.single(NAME, nbformat.writes(bench.release), 20261120, limits=LIMITS)) as examiner:
         yield examiner
 
 
@@ -62,7 +62,7 @@ def diagnoses(name, planted):
     for task_id, slug in planted.items():
         task = get_task(task_id)
         texts[task.slug] = task.mistake(slug).applied_to(texts[task.slug])
-    with SandboxExaminer(RunSettings(name, nbformat.writes(release), 20261120, limits=LIMITS)) as examiner:
+    with SandboxExaminer(RunSettings.single(name, nbformat.writes(release), 20261120, limits=LIMITS)) as examiner:
         graded = examiner.examine("somebody", nbformat.writes(filled(release, texts)).encode())
     return {mark.task: (mark.verdict, mark.diagnosis) for mark in graded.marks}
 

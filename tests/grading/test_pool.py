@@ -173,12 +173,14 @@ def test_one_thread_is_for_the_children_alone(monkeypatch: pytest.MonkeyPatch) -
 
 def test_graded_travels_whole_even_with_broken_text() -> None:
     mark = Mark("04.scale", "04-scale-check", None, 2.0, "by hand", ("no-sqrt",), "half a sign: \ud800")
-    graded = Graded("ann", "graded", "ab", (mark,), remarks=("cut",), notebook='{"a": "\ud800"}', seconds=0.5)
+    graded = Graded(
+        "ann", "graded", "ab", (mark,), remarks=("cut",), notebooks=(("a", '{"a": "\ud800"}'),), seconds=0.5
+    )
     assert decode(encode(graded)) == graded
 
 
 def test_local_executor_refuses_what_kills_and_grades_the_rest(tmp_path: Path) -> None:
-    settings = RunSettings("04_one_head", nbformat.writes(nbformat.v4.new_notebook()), 1)
+    settings = RunSettings.single("04_one_head", nbformat.writes(nbformat.v4.new_notebook()), 1)
     make = functools.partial(_make, {"kills": ("bad",)}, settings)
     executor = LocalExecutor(make, 2, log=tmp_path / "log")
     graded = {g.student: g for g in executor.run((name, b'{"cells": []}') for name in ("ann", "bad", "cid"))}

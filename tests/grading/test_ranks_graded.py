@@ -74,7 +74,7 @@ def examining(limits):
     """Gives what grades an answer, and gives its mark."""
     source = read_solution(ROOT / "solutions" / f"{NAME}.py", catalogue=Catalogue(TASKS))
     release = make_release(source)
-    settings = RunSettings(NAME, nbformat.writes(release), 7, limits=limits, own_tasks=TASKS.texts)
+    settings = RunSettings.single(NAME, nbformat.writes(release), 7, limits=limits, own_tasks=TASKS.texts)
     with SandboxExaminer(settings) as examiner:
 
         def mark_of(answer):

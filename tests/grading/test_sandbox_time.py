@@ -124,7 +124,7 @@ def test_examiner_tells_of_a_submission_that_was_stopped_while_it_waited(source,
     # As if it had waited for a processor all the time.
     monkeypatch.setattr(ProcessTimes, "waited_since", lambda self, before: 1e9)
     monkeypatch.setattr(watching, "MOST", 1.5)
-    settings = RunSettings(NAME, nbformat.writes(release), 3, limits=Limits(cell_s=1, total_s=60))
+    settings = RunSettings.single(NAME, nbformat.writes(release), 3, limits=Limits(cell_s=1, total_s=60))
     with SandboxExaminer(settings) as examiner:
         assert examiner.examine("ann", nbformat.writes(notebook).encode()).crowded
         assert not examiner.examine("bob", nbformat.writes(release).encode()).crowded
@@ -157,8 +157,12 @@ ENDLESS = {
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("does", ENDLESS)
 def test_a_submission_that_uses_up_every_limit_takes_no_longer_than_they_say(source, release, does):
-    with SandboxExaminer(RunSettings(NAME, nbformat.writes(release), 3, limits=TIGHT)) as examiner:
-        names = {check.task.slug: check.task.name for check in examiner.assignment.checks.values() if check is not None}
+    with SandboxExaminer(RunSettings.single(NAME, nbformat.writes(release), 3, limits=TIGHT)) as examiner:
+        names = {
+            check.task.slug: check.task.name
+            for check in examiner.assignment.notebooks[0].checks.values()
+            if check is not None
+        }
         spoiled = {slug: ENDLESS[does](name) for slug, name in names.items()}
         notebook = filled(release, {**answers(source), **spoiled})
         graded = examiner.examine("ann", nbformat.writes(notebook).encode())

@@ -62,7 +62,7 @@ MARKUP = (
 
 @pytest.fixture(scope="module")
 def examiner(release):
-    with VivaExaminer(RunSettings(NAME, nbformat.writes(release), SEED, limits=LIMITS)) as examiner:
+    with VivaExaminer(RunSettings.single(NAME, nbformat.writes(release), SEED, limits=LIMITS)) as examiner:
         yield examiner
 
 
@@ -243,7 +243,7 @@ HANGS, ENDS = BEFORE.format("__import__('time').sleep(500)"), BEFORE.format("__i
 @pytest.fixture(scope="module")
 def bounded(release):
     limits = Limits(cell_s=2, answer_s=1, total_s=TOTAL_S)
-    with VivaExaminer(RunSettings(NAME, nbformat.writes(release), 7, limits=limits)) as examiner:
+    with VivaExaminer(RunSettings.single(NAME, nbformat.writes(release), 7, limits=limits)) as examiner:
         yield examiner
 
 

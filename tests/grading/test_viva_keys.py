@@ -127,7 +127,7 @@ def test_the_keys_are_those_that_the_shown_code_gives(name):
     every = answers(read_solution(ROOT / "solutions" / f"{name}.py"))
     slugs = [f"{name[:2]}-{word}" for word in HANDED_IN[name].split()]
     notebook = filled(release, {slug: every[slug] for slug in slugs})
-    settings = RunSettings(name, nbformat.writes(release), 7, limits=LIMITS)
+    settings = RunSettings.single(name, nbformat.writes(release), 7, limits=LIMITS)
     with VivaExaminer(settings) as examiner:
         trials = examiner.trials("ada", nbformat.writes(notebook).encode(), 12)
     space = {"__name__": "__main__"}

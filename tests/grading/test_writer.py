@@ -97,7 +97,7 @@ def as_graded(course: Course, student: str) -> Graded:
     points = rows(course, student)["grades"]
     marks = tuple(Mark(name, name, auto, 2.0, "wrong") for name, (auto, _, _) in points.items())
     text = course.notebook("autograded", student, NAME).read_text(encoding="utf-8")
-    return Graded(student, "graded", "d", marks, notebook=text)
+    return Graded(student, "graded", "d", marks, notebooks=((NAME, text),))
 
 
 @pytest.mark.one_in(8)

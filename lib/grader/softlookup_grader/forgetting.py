@@ -26,7 +26,9 @@ from softlookup_grader.reports.side_by_side import pages_naming
 from softlookup_grader.reports.vivas import paths_of
 
 STEPS = ("submitted", "autograded", "feedback")
-NOT_REACHED = "Not reached: backups, downloaded zips, nbgrader's exchange, other CSV files, returned feedback."
+NOT_REACHED = (
+    "Not reached: backups, downloaded zips (also in dropped/), nbgrader's exchange, other CSV files, returned feedback."
+)
 
 
 def kept_of(course: Course, student: str) -> list[str]:

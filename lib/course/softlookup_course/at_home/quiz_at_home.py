@@ -122,7 +122,7 @@ def _prepared(path: Path, seed: int) -> _Work | None:
     if release is None:
         return None
     checks = checks_by_task(asked_by(release, catalogue))
-    settings = RunSettings(path.stem, nbformat.writes(release), seed)
+    settings = RunSettings.single(path.stem, nbformat.writes(release), seed)
     return _Work(rebuild(release, raw, path.name).notebook.cells, checks, settings)
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, tzinfo
 from nbformat import NotebookNode
 
 from softlookup_command.plain_text import one_line
-from softlookup_course.giving_out.packing import changed_since, files_in, packed
+from softlookup_course.giving_out.packing import changed_since, files_in, packed, require_one_notebook
 from softlookup_grader.course.deadlines import as_text, deadlines
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.notebooks import read_notebook
@@ -51,6 +51,7 @@ class Handout:
 def make_handout(course: Course, assignment: str, worksheet: Worksheet | None = None) -> Handout:
     """Pack what students get of one assignment; with Moodle's grading worksheet, so that Moodle finds the owners."""
     course.require(assignment)
+    require_one_notebook(course, assignment)
     path = course.notebook("release", ".", assignment)
     if not path.is_file():
         raise CourseError(

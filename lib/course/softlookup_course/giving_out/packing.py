@@ -51,6 +51,16 @@ def nbgrader_refuses(path: Path) -> Iterator[None]:
         raise CourseError(f"nbgrader refuses {path}: {one_line(str(error))}") from error
 
 
+def require_one_notebook(course: Course, assignment: str) -> None:
+    """Hold that an assignment is one notebook that is named like it, as those of this course are."""
+    names = course.layout(assignment).notebooks
+    if names != (assignment,):
+        raise CourseError(
+            f"{assignment} has other notebooks than {assignment}.ipynb ({', '.join(map(one_line, names))}), and only "
+            f"that would be packed: 'nbgrader release_assignment {assignment}' gives out all"
+        )
+
+
 def changed_since(course: Course, assignment: str) -> list[str]:
     """Names of cells and files that a released assignment's source has otherwise; none without a source."""
     source, release = (course.folder(step, ".", assignment) for step in ("source", "release"))

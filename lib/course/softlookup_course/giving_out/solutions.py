@@ -17,7 +17,7 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearOutput
 
 from softlookup_command.plain_text import one_line
-from softlookup_course.giving_out.packing import changed_since, nbgrader_refuses, packed
+from softlookup_course.giving_out.packing import changed_since, nbgrader_refuses, packed, require_one_notebook
 from softlookup_grader.course.deadlines import Deadlines, as_text, deadlines
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.notebooks import grade_id, is_graded, read_notebook, task_id
@@ -74,6 +74,7 @@ def make_solutions(
 ) -> Solutions:
     """Make notebooks with the answers to one assignment; ``now`` None publishes before the last deadline, too."""
     course.require(assignment)
+    require_one_notebook(course, assignment)
     released = Released(course)
     choices = released.choices(assignment)
     source = course.notebook("source", ".", assignment)

@@ -49,7 +49,7 @@ def draw_vivas(
         else:
             notes.append(f"{quoted_id(student)} handed in nothing that was graded, and gets no questions")
     with VivaExaminer(settings) as examiner:
-        if not any(check and check.task.id in TASKS for check in examiner.assignment.checks.values()):
+        if not any(check and check.task.id in TASKS for check in examiner.assignment.notebooks[0].checks.values()):
             chapters = ", ".join(sorted({task_id.partition(".")[0] for task_id in TASKS}))
             raise CourseError(f"there are no questions on the tasks of {assignment}: vivas are for chapters {chapters}")
         watch.begin("questions", len(jobs))

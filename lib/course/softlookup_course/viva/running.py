@@ -46,12 +46,14 @@ class VivaExaminer(AssignmentSandbox):
     ) -> list[Trial]:
         """Run one submission in two processes: at most so many tasks that it has right and that can be asked about."""
         settings, begun_s = self.assignment.settings, time.monotonic()
-        release, checks, submission, _ = self.unpacked(submission)
+        parts = self.parts(submission)
+        released = parts.released[0]
+        raw = parts.notebooks[released.name]
         try:
-            cells = rebuild(release, submission, f"{settings.assignment}.ipynb").notebook.cells
+            cells = rebuild(released.release, raw, f"{released.name}.ipynb").notebook.cells
         except BadNotebook:
             return []
-        plans = plans_of(cells, checks_by_task(checks), settings, student)
+        plans = plans_of(cells, checks_by_task(released.checks), settings, student)
         left_out: dict[str, str] = {}
         # The second pass runs what the first has run, and takes as long.
         first = list(_Pass(self, cells, begun_s + settings.limits.total_s / 2, left_out).trials(plans, most))

@@ -24,9 +24,11 @@ def share(assignment: str, folder: Path | None, names: str) -> None:
     graders = [name.strip() for name in names.split(",")]
     allotments = share_out(course, assignment, graders)
     for name in graders:
-        grader_shares = [student_share for student_share in allotments if student_share.grader == name]
-        waiting = [student_share.student for student_share in grader_shares if student_share.waits]
-        click.echo(f"{name}: {len(grader_shares)} submissions, {len(waiting)} to read: {', '.join(waiting) or 'none'}")
+        # Of several notebooks of a student, each has a page in the formgrader.
+        allotted = [allotment for allotment in allotments if allotment.grader == name]
+        students = {allotment.student for allotment in allotted}
+        waiting = dict.fromkeys(allotment.student for allotment in allotted if allotment.waits)
+        click.echo(f"{name}: {len(students)} submissions, {len(waiting)} to read: {', '.join(waiting) or 'none'}")
     click.echo(f"with links: {course.root / 'reports' / (assignment + '-shares.csv')}")
 
 

@@ -115,7 +115,7 @@ def _gradebook(course: "Course", displayed_folder: Path) -> Iterator[tuple[str, 
             "SQLite's locks cannot be trusted: move the course to a local disk, or keep the gradebook in PostgreSQL",
         )
     if file is not None and not file.exists():
-        yield NOTE, f"{displayed_folder} has no gradebook yet: 'softlookup release' makes one"
+        yield NOTE, f"{displayed_folder} has no gradebook yet: releasing an assignment makes one"
         return
     with course.gradebook() as book:
         book.db.execute(text("DELETE FROM student WHERE 1 = 0"))  # asks for the right to write

@@ -1,11 +1,16 @@
 """What comes in for an instructor: the class list, notebooks, and when they came."""
 
+from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from softlookup_command.shared import EXISTING_FILE, refuse, show_notes
-from softlookup_grader.commands.shared import COURSE, course_in
+from softlookup_command.shared import EXISTING_FILE, EXISTING_FOLDER, refuse, show_notes
+from softlookup_grader.commands.shared import COURSE, course_in, keep_private
+
+if TYPE_CHECKING:
+    from softlookup_grader.data.records import Record
 
 
 @click.command()
@@ -81,7 +86,7 @@ def collect(
 
     WHAT is any of: a zip of Moodle's or Canvas's; a folder with such zips, with what was in them, with a folder for
     each person, or with clones side by side; a table with an id and the address of a repository in each row. In what
-    came from one person, the notebook with this assignment's tasks is taken, whatever it is called.
+    came from one person, each notebook with this assignment's cells is taken, whatever it is called.
 
     Times of commits are not used, since students set them: give the times with 'softlookup times'.
     """
@@ -102,4 +107,43 @@ def collect(
         click.echo(plain(line, 4000))
 
 
-COMMANDS = (students, collect, times)
+@click.command()
+@click.argument("folder", type=EXISTING_FOLDER, metavar="COURSE", callback=keep_private)
+@click.option("--once", is_flag=True, help="Grade what is there, and end: for cron.")
+@click.option("--return-feedback", is_flag=True, help="Give feedback back through nbgrader's exchange.")
+def watch(folder: Path, once: bool, return_feedback: bool) -> None:
+    """Grade what arrives in the folder COURSE.
+
+    Hand-ins arrive in submitted/, in nbgrader's exchange where c.Exchange.root names one, or as a zip of Moodle's or
+    Canvas's in dropped/ or dropped/ASSIGNMENT/. A newer hand-in replaces an older one.
+
+    Each graded submission is a line: when, who, which assignment, how many points. Ctrl-C ends it. It goes on where it
+    was when it is started again.
+    """
+    from softlookup_command.plain_text import plain
+    from softlookup_grader.platforms.exchanging import exchange_folder
+    from softlookup_grader.run.autograding import CourseWatch
+
+    course = course_in(folder)
+    if return_feedback and exchange_folder(course) is None:
+        refuse("there is no exchange to return feedback to: nbgrader_config.py names none (c.Exchange.root)")
+
+    def say(sentence: str) -> None:
+        click.echo(f"softlookup: {plain(sentence, 4000)}", err=True)
+
+    try:
+        with CourseWatch(course.root, _show_graded, say, return_feedback) as course_watch:
+            course_watch.run(once)
+    except KeyboardInterrupt:
+        click.echo("softlookup: the watch was ended. Run the same command to go on: nothing is lost.", err=True)
+        raise SystemExit(130) from None
+
+
+def _show_graded(assignment: str, row: "Record") -> None:
+    from softlookup_command.plain_text import one_line
+
+    points = f"refused: {one_line(row.reason)}" if row.grade is None else f"{row.grade:g} of {row.max:g}"
+    click.echo(f"{datetime.now():%Y-%m-%d %H:%M:%S}  {one_line(row.student)}  {one_line(assignment)}  {points}")
+
+
+COMMANDS = (students, collect, times, watch)

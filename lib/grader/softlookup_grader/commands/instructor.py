@@ -35,12 +35,18 @@ if TYPE_CHECKING:
 @click.option("--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster of this scheduler, tcp://HOST:8786.")
 @click.option("--no-feedback", is_flag=True, help="Do not write feedback pages.")
 @click.option("--json", "report_file", type=FILE, help="Write the report here.")
+@click.option(
+    "--explain-tests",
+    is_flag=True,
+    help="Grade nobody: show which test cells pass with answers that solve nothing.",
+)
 def grade(
     assignments: tuple[str, ...],
     folder: Path | None,
     scheduler: str | None,
     no_feedback: bool,
     report_file: Path | None,
+    explain_tests: bool,
     **options: Any,
 ) -> None:
     """Grade all submissions of one or several assignments.
@@ -57,11 +63,20 @@ def grade(
     names = list(dict.fromkeys(assignments))
     if report_file is not None and len(names) > 1:
         raise click.UsageError("--json writes the report of one assignment: the others are in the folder reports")
+    if explain_tests and (report_file or scheduler or options["students"]):
+        raise click.UsageError("--explain-tests grades nobody: leave out --json, --scheduler and --student")
     course = course_in(folder)
     if options["sandbox"] == "none":
         click.secho(
             "warning: without a sandbox, submissions run with your rights and can read your files.", fg="red", err=True
         )
+    if explain_tests:
+        from softlookup_grader.reports import explaining_tests
+
+        for name in names:
+            tests = explaining_tests.explain_tests(course, name, options["sandbox"])
+            click.echo(explaining_tests.tests_text(name, tests), nl=False)
+        return
     executor = None
     if scheduler is not None:
         from softlookup_grader.workers.on_dask import dask_executor
@@ -105,7 +120,7 @@ def _grade(
         report.write(report_file)
     click.echo(f"grades:   {course.gradebook_place()}")
     click.echo(f"report:   {report_file or displayed_folder / 'reports' / (assignment + '.json')}")
-    click.echo(f"feedback: {displayed_folder / 'feedback'}/STUDENT/{assignment}/{assignment}.html")
+    click.echo(f"feedback: {displayed_folder / 'feedback'}/STUDENT/{assignment}")
     click.echo(f"seed:     {report.seed}")
     show_notes(about_plain_tests(course, assignment))
 
@@ -133,9 +148,10 @@ def report(assignment: str, folder: Path | None, file: Path | None, earlier: tup
     from softlookup_grader.reports.table import terminal
 
     course = course_in(folder)
-    before = [path for year_folder in earlier for path in sorted(year_folder.rglob(f"{assignment}.ipynb"))]
+    names = [f"{name}.ipynb" for name in course.layout(assignment).notebooks]
+    before = [path for year_folder in earlier for name in names for path in sorted(year_folder.rglob(name))]
     if earlier and not before:
-        refuse(f"no {assignment}.ipynb lies in {', '.join(map(str, earlier))}: name folders that hold submissions")
+        refuse(f"no {' or '.join(names)} lies in {', '.join(map(str, earlier))}: name folders that hold submissions")
     results = class_report(course, assignment, before)
     show_class(terminal(), results)
     page = Path("reports", f"{assignment}-alike.html")

@@ -1,7 +1,8 @@
-"""The folder autograded/, as nbgrader's autograde leaves it: the notebook, and the files that come with the course."""
+"""The folder autograded/, as nbgrader's autograde leaves it: notebooks, and the files that come with the course."""
 
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from nbgrader.converters import Autograde
@@ -24,29 +25,32 @@ class Autograded:
         excluded = {source / name for name in converter.exclude_overwriting.get(assignment, [])}
         ignored = [*course.directory.ignore, "*.ipynb"]
         self._extras = {
-            path.relative_to(source): path
+            str(path.relative_to(source)): path
             for path in map(Path, find_all_files(str(source), ignored) if source.is_dir() else ())
             if path not in excluded
         }
 
     def has(self, student: str) -> bool:
-        """Whether a student's graded notebook lies there."""
-        return self._course.notebook("autograded", student, self._assignment).is_file()
+        """Whether a graded notebook of a student lies there."""
+        return any(path.is_file() for path in self._course.notebooks("autograded", student, self._assignment))
 
-    def write(self, student: str, notebook: str) -> None:
-        """Put a graded notebook (JSON) and nbgrader's slips there, and remove what an earlier grading left."""
-        path = self._course.notebook("autograded", student, self._assignment)
-        atomic_write(path, notebook.encode("utf-8", "replace"), self._mode)
-        required_paths = {path}
-        with disk_trouble(path.parent):
-            for relative, origin in self._extras.items():
-                required_paths.add(path.parent / relative)
-                atomic_write(path.parent / relative, origin.read_bytes(), self._mode)
-            for name, content in read_slips(self._course, self._assignment, student).items():
-                required_paths.add(path.parent / name)
-                atomic_write(path.parent / name, content, self._mode)
-            for folder, _, names in os.walk(path.parent):
-                for leftover in {Path(folder, name) for name in names} - required_paths:
+    def read(self, student: str) -> tuple[tuple[str, str], ...]:
+        """The graded notebooks of a student that lie there: names and JSON texts."""
+        paths = self._course.notebooks("autograded", student, self._assignment)
+        return tuple((path.stem, path.read_text(encoding="utf-8")) for path in paths if path.is_file())
+
+    def write(self, student: str, notebooks: Iterable[tuple[str, str]]) -> None:
+        """Put graded notebooks (JSON) and nbgrader's slips there, and remove what an earlier grading left."""
+        folder = self._course.folder("autograded", student, self._assignment)
+        contents = {f"{name}.ipynb": notebook.encode("utf-8", "refolder") for name, notebook in notebooks}
+        with disk_trouble(folder):
+            contents |= {relative: origin.read_bytes() for relative, origin in self._extras.items()}
+            contents |= read_slips(self._course, self._assignment, student)
+            for name, content in contents.items():
+                atomic_write(folder / name, content, self._mode)
+            required_paths = {folder / name for name in contents}
+            for inner, _, names in os.walk(folder):
+                for leftover in {Path(inner, name) for name in names} - required_paths:
                     leftover.unlink()
 
     def remove(self, student: str) -> None:

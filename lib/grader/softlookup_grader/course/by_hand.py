@@ -8,11 +8,13 @@ from typing import Any
 
 from softlookup_command.plain_text import one_line
 from softlookup_grader.course.folder import Course
+from softlookup_grader.course.grade_sheet import cells_in_order
 from softlookup_grader.course.groups import Table, sharing
 from softlookup_grader.course.notebooks import task_id
 from softlookup_grader.data.disk import atomic_write, read_record, write_record
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.tables import read_table
+from softlookup_grader.data.work import cell_key
 
 COMMENTS = "comments.json"
 _COLUMNS = ("student", "grader", "formgrader")
@@ -48,23 +50,25 @@ def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[S
     allotments: list[Share] = []
     shared = sharing(course, assignment)
     with course.gradebook() as book:
+        cells = cells_in_order(book.find_assignment(assignment))
         by_student = {str(submission.student.id): submission for submission in book.assignment_submissions(assignment)}
         for student, submission in sorted(by_student.items()):
             if shared.holder(student) != student and shared.holder(student) in by_student:
                 continue
-            for notebook in submission.notebooks:
-                by_hand = [grade for grade in notebook.grades if grade.cell.cell_type == "markdown"]
+            for notebook in sorted(submission.notebooks, key=lambda notebook: str(notebook.name)):
+                by_hand = [grade for grade in notebook.grades if cells[grade.cell_id][2]]
                 if by_hand:
                     waits = any(grade.needs_manual_grade for grade in by_hand)
                     allotments.append(Share(submission.student.id, "", f"/formgrader/submissions/{notebook.id}", waits))
     if not allotments:
         raise CourseError(f"no graded submission of {assignment} has a written answer: 'softlookup grade' comes first")
-    load = {name: sum(before.get(allotment.student) == name for allotment in allotments) for name in graders}
+    students = dict.fromkeys(allotment.student for allotment in allotments)
+    load = {name: sum(before.get(student) == name for student in students) for name in graders}
     for allotment in allotments:
-        allotment.grader = before.get(allotment.student, "")
-        if allotment.grader not in load:
-            allotment.grader = min(graders, key=lambda name: load[name])
-            load[allotment.grader] += 1
+        if before.get(allotment.student) not in load:
+            before[allotment.student] = min(graders, key=lambda name: load[name])
+            load[before[allotment.student]] += 1
+        allotment.grader = before[allotment.student]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows(
@@ -93,7 +97,7 @@ def enter_for_groups(book: Any, assignment: str, groups: Table) -> list[str]:
                 if len({getattr(row, column) for row in full}) > 1:
                     sentences.append(
                         f"the group {', '.join(map(one_line, group))} has different {called} for "
-                        f"{task_id(full[0].name)}, which stay as they are: make them the same in the formgrader"
+                        f"{_task_of(full[0])}, which stay as they are: make them the same in the formgrader"
                     )
                 elif full:
                     for row in rows:
@@ -133,11 +137,17 @@ def comment(course: Course, assignment: str, student: str, task: str, text: str)
             for notebook in submission.notebooks
             for row in notebook.comments
         ]
-        answer = next((row for row in cells if task_id(row.name) == task), None)
+        answer = next((row for row in cells if _task_of(row) == task), None)
         if answer is None:
-            has = ", ".join(sorted({task_id(row.name) for row in cells})) or "none"
+            has = ", ".join(sorted({_task_of(row) for row in cells})) or "none"
             raise CourseError(f"{student} has no graded answer to {task} in {assignment}; answers there: {has}")
         existing = answer.manual_comment or ""
         if text not in existing:
             answer.manual_comment = f"{existing}\n\n{text}".strip()
             book.db.commit()
+
+
+def _task_of(row: Any) -> str:
+    """The task that a grade or a comment of the gradebook belongs to."""
+    notebook = row.notebook
+    return task_id(cell_key(notebook.name, row.name, len(notebook.assignment.notebooks)))

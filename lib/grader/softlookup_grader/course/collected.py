@@ -27,6 +27,7 @@ class Standing:
 
     state: str  # ``COLLECTED``, ``UNREADABLE`` or ``NOTHING``
     why: str = ""  # why nothing can be graded, one clause; "with ada" for the other members of a group that is in
+    lacks: tuple[str, ...] = ()  # notebooks of the assignment that are not in
 
 
 @dataclass(frozen=True)
@@ -48,26 +49,31 @@ class Summary:
             for student, standing in self.by_student.items():
                 if standing.state == state:
                     yield f"{one_line(student)}: {state}" + (f", {standing.why}" if standing.why else "")
+        for student, standing in self.by_student.items():
+            if standing.lacks:
+                yield f"{one_line(student)}: {standing.state} without {' and '.join(standing.lacks)}"
         for name, why in self.strangers.items():
             yield f"nobody's: {one_line(name)}: {why}"
 
 
 def summary(course: Course, assignment: str) -> Summary:
-    """Say for everybody in the class whether a notebook lies in ``submitted/``, and why not."""
+    """Say for everybody in the class whether notebooks lie in ``submitted/``, and why not."""
     arrived, shared = arrivals(course, assignment), sharing(course, assignment)
     by_student = {}
     for student in course.students():
         arrival = arrived.by_student.get(student)
+        paths = course.notebooks("submitted", student, assignment)
+        lacks = tuple(path.name for path in paths if not os.path.lexists(path))
         if student in shared.damaged:
             by_student[student] = Standing(UNREADABLE, shared.damaged[student])
-        elif os.path.lexists(course.notebook("submitted", student, assignment)):
-            by_student[student] = Standing(COLLECTED)
+        elif len(lacks) < len(paths):
+            by_student[student] = Standing(COLLECTED, lacks=lacks)
         elif arrival is not None and arrival.state == UNREADABLE:
             by_student[student] = Standing(UNREADABLE, arrival.why)
         else:
             by_student[student] = Standing(NOTHING)
     for members in shared.groups:
-        ones_in = [name for name in members if by_student.get(name) == Standing(COLLECTED)]
+        ones_in = [name for name in members if name in by_student and by_student[name].state == COLLECTED]
         for name in members if ones_in else ():
             if name in by_student and name not in ones_in:
                 by_student[name] = Standing(COLLECTED, f"with {one_line(ones_in[0])}")

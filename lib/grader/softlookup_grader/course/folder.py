@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, timezone, tzinfo
 from functools import cached_property
@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 
 from softlookup_grader.course import staging
 from softlookup_grader.course.entering import convert, enter, one_transaction
+from softlookup_grader.course.layouts import ReleaseLayout, layout_in
 from softlookup_grader.course.student_ids import id_trouble, left_out, nobody, quoted_id
 from softlookup_grader.data.dates import zone_named
 from softlookup_grader.data.disk import as_placed, atomic_write, disk_trouble, shared_with_group
@@ -24,6 +25,9 @@ from softlookup_grader.data.errors import CourseError, GradebookError
 from softlookup_grader.data.locks import lock
 
 CONFIG_NAME = "nbgrader_config.py"
+_STUDENT, _ASSIGNMENT = "{student}", "{assignment}"
+"""What stands for a student's id and an assignment's name in a structure of folders."""
+
 ATTACKS = ".attacks"  # a file of this name says that a course holds submissions that attack the grader
 
 
@@ -97,26 +101,42 @@ class Course:
     def directory(self) -> Any:
         """The folder as nbgrader sees it, a CourseDirectory."""
         from nbgrader.coursedir import CourseDirectory
+        from sqlalchemy.engine import make_url
 
-        return CourseDirectory(config=self.config)
+        directory = CourseDirectory(config=self.config)
+        address = make_url(directory.db_url)
+        name = address.database if address.get_backend_name() == "sqlite" else ""
+        if name and not name.startswith(("/", "file:", ":")):  # in the course, from wherever a command is run
+            directory.db_url = address.set(database=str(self.root / name)).render_as_string(hide_password=False)
+        return directory
 
     def folder(self, step: str, student: str, assignment: str) -> Path:
         """Where the files of one step, such as "submitted", lie; ``student`` is "." for "source" and "release"."""
         pattern = getattr(self.directory, f"{step}_directory")
         return Path(os.path.normpath(self.directory.format_path(pattern, student, assignment)))
 
-    def notebook(self, step: str, student: str, assignment: str) -> Path:
-        """The notebook of one step: a file named like its assignment."""
-        return self.folder(step, student, assignment) / f"{assignment}.ipynb"
+    def notebook(self, step: str, student: str, assignment: str, name: str = "") -> Path:
+        """A notebook of one step; without a name, that of an assignment of one notebook, which is named like it."""
+        return self.folder(step, student, assignment) / f"{name or assignment}.ipynb"
+
+    def layout(self, assignment: str) -> ReleaseLayout:
+        """Which notebooks an assignment was released with."""
+        return layout_in(self.folder("release", ".", assignment), assignment)
+
+    def notebooks(self, step: str, student: str, assignment: str) -> list[Path]:
+        """Where the notebooks of an assignment lie in one step."""
+        folder = self.folder(step, student, assignment)
+        return [folder / f"{name}.ipynb" for name in self.layout(assignment).notebooks]
 
     def students(self, required_ids: Iterable[str] = ()) -> list[str]:
         """Ids of everybody with submissions or a row in the gradebook, sorted; CourseError if a required one is not."""
-        folders = self._submitters()
+        folders = self.submitters()
         refused = left_out(folders)
         names = {name for name in folders if name not in refused}
         with self.gradebook() as book:
             names.update(student.id for student in book.students if not id_trouble(student.id))
-        students = sorted(names - refused.keys(), key=_by_number)
+        excluded = set(self.directory.student_id_exclude.split(","))
+        students = sorted(names - refused.keys() - excluded, key=_by_number)
         if unknown := sorted(set(required_ids) - set(students)):
             raise CourseError(nobody(unknown[0], students))
         return students
@@ -124,14 +144,14 @@ class Course:
     def left_out(self, assignment: str) -> list[str]:
         """Folders of submitted/, hidden ones only if in use, and rows of the gradebook that are nobody's: sentences."""
         sentences = []
-        for name, why in sorted(left_out(self._submitters()).items()):
+        for name, why in sorted(left_out(self.submitters()).items()):
             if not name.startswith(".") or os.path.lexists(self.folder("submitted", name, assignment)):
                 sentences.append(
                     f"the folder {quoted_id(name)} in submitted/ is left out: {why}; rename it and grade again"
                 )
         with self.gradebook() as book:
             rows = {student.id: why for student in book.students if (why := id_trouble(student.id))}
-        for name in sorted(rows.keys() - set(self._submitters())):
+        for name in sorted(rows.keys() - set(self.submitters())):
             sentences.append(
                 f"the row {quoted_id(name)} of the gradebook is left out: {rows[name]}; "
                 "enter the student under another id"
@@ -152,14 +172,13 @@ class Course:
 
     def has_submissions(self) -> bool:
         """Whether anybody has a folder of submissions."""
-        return bool(self._submitters())
+        return bool(self.submitters())
 
-    def _submitters(self) -> list[str]:
-        submitted = self.submitted
-        if not submitted.is_dir():
-            return []
-        with os.scandir(submitted) as entries:
-            return [entry.name for entry in entries if _is_folder(entry)]
+    def submitters(self) -> list[str]:
+        """The names of the folders in which students hand in, wherever the course's structure of folders has them."""
+        marks = {"student_id": _STUDENT, "assignment_id": _ASSIGNMENT}
+        structure = self.directory.directory_structure.format(nbgrader_step=self.directory.submitted_directory, **marks)
+        return list(dict.fromkeys(_students_below([self.root], Path(structure).parts)))
 
     @property
     def submitted(self) -> Path:
@@ -341,7 +360,21 @@ def find_assignment(book: Any, assignment: str) -> Any:
     except MissingEntry:
         has = ", ".join(sorted(row.name for row in book.assignments)) or "none"
         raise CourseError(
-            f"the gradebook knows no assignment {assignment!r} (it has: {has}); 'softlookup release' adds one"
+            f"the gradebook knows no assignment {assignment!r} (it has: {has}); 'softlookup release' or 'nbgrader "
+            "generate_assignment' adds one"
+        ) from None
+
+
+def find_notebook(book: Any, assignment: str, name: str) -> Any:
+    """The row of an assignment's notebook in an open gradebook; CourseError if there is none of that name."""
+    from nbgrader.api import MissingEntry
+
+    try:
+        return book.find_notebook(name, assignment)
+    except MissingEntry:
+        raise CourseError(
+            f"the gradebook knows no notebook {name!r} of {assignment}: release {assignment} again, or remove "
+            f"{name}.ipynb from its release"
         ) from None
 
 
@@ -383,6 +416,21 @@ def quiet(log: Path) -> Iterator[None]:
         os.dup2(saved_fds[1], 2)
         os.close(saved_fds[0])
         os.close(saved_fds[1])
+
+
+def _students_below(folders: Iterable[Path], structure: Sequence[str]) -> Iterator[str]:
+    """The names of the folders that stand for students in a structure of folders."""
+    part, *below = structure or [""]
+    for folder in folders if part else ():
+        if part not in (_STUDENT, _ASSIGNMENT):
+            yield from _students_below([folder / part], below)
+        elif folder.is_dir():
+            with os.scandir(folder) as entries:
+                inner = [entry for entry in entries if _is_folder(entry)]
+            if part == _STUDENT:
+                yield from (entry.name for entry in inner)
+            else:
+                yield from _students_below([Path(entry.path) for entry in inner if not entry.is_symlink()], below)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 from softlookup_grader.course.folder import Course, find_assignment
 from softlookup_grader.data.records import GRADED, MISSING, REFUSED, Report
+from softlookup_grader.data.work import cell_key
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class SheetRow:
     raw: float  # points in all, before a late penalty
     penalty: float  # the late penalty, 0 or more
     max: float  # points there are
-    # grades by the cell's grade_id, in the order of the notebook
+    # grades by the cell's key (``cell_key``), in the order of the notebooks
     cells: dict[str, CellGrade] = field(default_factory=dict)
     reason: str = ""  # why it was refused, one sentence
 
@@ -48,31 +49,31 @@ class SheetRow:
 
 def read_sheet(course: Course, assignment: str, report: Report | None = None) -> list[SheetRow]:
     """Read one assignment's page with a handful of queries, however large the class is."""
-    from nbgrader.api import BaseCell, Grade, SubmittedAssignment, SubmittedNotebook
+    from nbgrader.api import Grade, SubmittedAssignment, SubmittedNotebook
 
     status = {row.student: row.status for row in report.records} if report else {}
     reasons = {row.student: row.reason for row in report.records if row.status == REFUSED} if report else {}
     with course.gradebook() as book:
         assignment_row = find_assignment(book, assignment)
-        worth = _cells_in_order(assignment_row)
-        best = float(assignment_row.max_score)
+        worth = cells_in_order(assignment_row)
+        maximum = float(assignment_row.max_score)
         columns = (
-            *(SubmittedAssignment.student_id, BaseCell.name),
+            *(SubmittedAssignment.student_id, Grade.cell_id),
             *(Grade.score, Grade.auto_score, Grade.manual_score, Grade.needs_manual_grade),
         )
         rows = (
             book.db.query(*columns)
             .select_from(Grade)
-            .join(BaseCell, BaseCell.id == Grade.cell_id)
             .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
             .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
             .filter(SubmittedAssignment.assignment_id == assignment_row.id)
         )
         grades: dict[str, dict[str, CellGrade]] = {}
-        for student, name, points, auto, manual, needed in rows:
+        for student, cell_id, points, auto, manual, needed in rows:
+            name, best, is_read = worth[cell_id]
             entered = auto is not None or manual is not None
-            waits = bool(needed) and manual is None and worth[name][1]
-            grade = CellGrade(float(points), worth[name][0], manual, waits, entered)
+            waits = bool(needed) and manual is None and is_read
+            grade = CellGrade(float(points), best, manual, waits, entered)
             grades.setdefault(student, {})[name] = grade
         late = (
             book.db.query(SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty)
@@ -86,7 +87,7 @@ def read_sheet(course: Course, assignment: str, report: Report | None = None) ->
         for student in book.students:
             student_grades = grades.get(student.id, {})
             known = GRADED if any(cell.entered for cell in student_grades.values()) else MISSING
-            cells = {name: student_grades[name] for name in worth if name in student_grades}
+            cells = {name: student_grades[name] for name, _, _ in worth.values() if name in student_grades}
             if status.get(student.id, known) != GRADED:
                 # Nothing waits to be read in what was not handed in, whatever its row says.
                 cells = {name: replace(cell, waiting=False) for name, cell in cells.items()}
@@ -99,7 +100,7 @@ def read_sheet(course: Course, assignment: str, report: Report | None = None) ->
                 status=status.get(student.id, known),
                 raw=sum(cell.points for cell in cells.values()),
                 penalty=penalties.get(student.id, 0.0),
-                max=best,
+                max=maximum,
                 cells=cells,
                 reason=reasons.get(student.id, ""),
             )
@@ -107,14 +108,15 @@ def read_sheet(course: Course, assignment: str, report: Report | None = None) ->
     return sorted(lines, key=lambda line: (line.last_name, line.first_name, line.student))
 
 
-def _cells_in_order(assignment: Any) -> dict[str, tuple[float, bool]]:
-    """What each graded cell is worth and whether a person reads it, by grade_id, in the order of the notebook."""
-    worth: dict[str, tuple[float, bool]] = {}
-    for notebook in assignment.notebooks:
+def cells_in_order(assignment: Any) -> dict[str, tuple[str, float, bool]]:
+    """Each graded cell's key, what it is worth and whether a person reads it, by its id, in the notebooks' order."""
+    worth: dict[str, tuple[str, float, bool]] = {}
+    for notebook in sorted(assignment.notebooks, key=lambda notebook: str(notebook.name)):
         names = [cell.name for cell in notebook.source_cells]
         last = len(names)
         answers = {cell.name for cell in notebook.solution_cells}
         graded = [*notebook.grade_cells, *notebook.task_cells]
         for cell in sorted(graded, key=lambda c: names.index(c.name) if c.name in names else last):
-            worth[cell.name] = (float(cell.max_score), cell.name in answers or cell.cell_type == "markdown")
+            key = cell_key(notebook.name, cell.name, len(assignment.notebooks))
+            worth[cell.id] = (key, float(cell.max_score), cell.name in answers or cell.cell_type == "markdown")
     return worth

@@ -13,7 +13,7 @@ from typing import Any
 from softlookup_command.plain_text import one_line
 from softlookup_grader.course.arrived import UNREADABLE, arrivals
 from softlookup_grader.course.folder import Course
-from softlookup_grader.course.inbox import read_submission
+from softlookup_grader.course.inbox import notebooks_in, read_submission
 from softlookup_grader.course.notebooks import BadNotebook, cells_in
 from softlookup_grader.course.personal import made_for
 from softlookup_grader.data.disk import read_record, write_record
@@ -27,7 +27,7 @@ FIRST_CELLS = 5  # so many cells at the beginning of a notebook are searched for
 
 MOST = 12  # so many ids a line may name; a longer one is no group's
 
-_RAW = re.compile(rb"(?:group|handed in by)[\s*_]*:", re.I)
+_RAW = re.compile(rb"(?:group|handed in by)[\s*_]*:")  # in small letters, three times as fast as without case
 _LINE = re.compile(r"^([ \t>*_+#-]*(?:group|handed in by)[ \t*_]*:(?:\*\*|__)?)([^\n]+)$", re.I | re.M)
 _BETWEEN = re.compile(r"[,;&]|\s+and\s+", re.I)
 
@@ -145,7 +145,7 @@ class _Finding:
             content = read_submission(course, assignment, student).content
             if content is None:
                 continue
-            lined = bool(_RAW.search(content.replace(b"\0", b"")))
+            lined = bool(_RAW.search(content.replace(b"\0", b"").lower()))
             self._digests[student] = digest_of(content)
             if lined or student in grouped:
                 names = self._lines(student, content)
@@ -155,7 +155,8 @@ class _Finding:
 
     def _lines(self, student: str, content: bytes) -> list[str]:
         try:
-            return names_in(content)
+            notebooks = notebooks_in(self._course, self._assignment, content).values()
+            return list(dict.fromkeys(name for raw in notebooks for name in names_in(raw)))
         except BadNotebook:
             self._digests.pop(student)  # a file that is no notebook is nobody's hand-in
             return []
@@ -166,11 +167,17 @@ class _Finding:
             return ""
         if student not in self._sound:
             content = read_submission(self._course, self._assignment, student).content
-            try:
-                self._sound[student] = content is not None and cells_in(content, "") is not None
-            except BadNotebook:
-                self._sound[student] = False
+            self._sound[student] = content is not None and not self._trouble(content)
         return self._digests[student] if self._sound[student] else ""
+
+    def _trouble(self, content: bytes) -> str:
+        """Why a hand-in cannot be graded; empty if it can."""
+        try:
+            for name, raw in notebooks_in(self._course, self._assignment, content).items():
+                cells_in(raw, f"{name}.ipynb")
+        except BadNotebook as error:
+            return str(error)
+        return ""
 
     def _why_damaged(self, student: str) -> str:
         """Why what came of a student cannot be graded; empty if it can, or nothing came."""
@@ -178,10 +185,7 @@ class _Finding:
         arrival = self._arrivals.get(student)
         why = ""
         if came.content is not None:
-            try:
-                cells_in(came.content, f"{self._assignment}.ipynb")
-            except BadNotebook as error:
-                why = str(error)
+            why = self._trouble(came.content)
         elif came.status == REFUSED:
             why = came.reason
         elif arrival is not None and arrival.state == UNREADABLE:

@@ -3,10 +3,13 @@
 import contextlib
 import datetime
 import errno
+import fnmatch
+import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from softlookup_command.plain_text import one_line
 from softlookup_grader.course.folder import Course
@@ -14,9 +17,16 @@ from softlookup_grader.course.notebooks import MAX_BYTES, BadNotebook, require_s
 from softlookup_grader.data.dates import naive_utc, read_time
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.records import MISSING, REFUSED
-from softlookup_grader.data.work import digest_of
+from softlookup_grader.data.work import digest_of, packed, unpacked
 
 STAMP, SECRET = "timestamp.txt", "submission_secret.txt"
+REMARKS = ""
+"""The path, no file's, under which remarks on what was left out travel with the files of a hand-in."""
+
+MAX_BESIDE, MAX_BESIDE_BYTES = 200, 16_000_000
+"""How many files a student may hand in beside notebooks, and how many bytes they may have together."""
+
+_DEEPEST, _MOST_REMARKS = 4, 5
 _STAMP_BYTES = 200
 NO_TIME = f"{STAMP} is not a time that can be read, so it says nothing about being late"
 _FOLDER = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -38,11 +48,15 @@ class HandedIn:
 
 
 def read_submission(course: Course, assignment: str, student: str) -> HandedIn:
-    """Read a student's notebook as bytes."""
-    name = f"{assignment}.ipynb"
+    """Read what a student handed in, as bytes: the notebook, or all files packed where an assignment has more."""
+    layout = course.layout(assignment)
+    names = [f"{name}.ipynb" for name in layout.notebooks]
+    name = " or ".join(names)
     try:
         with _opened(course, assignment, student) as folder:
-            return HandedIn(_read_regular(folder, name, MAX_BYTES))
+            if not layout.packed:
+                return HandedIn(_read_regular(folder, name, MAX_BYTES))
+            return HandedIn(_read_all(course, assignment, folder, names))
     except BadNotebook as error:
         return HandedIn(None, REFUSED, str(error))
     except (FileNotFoundError, NotADirectoryError):
@@ -51,6 +65,73 @@ def read_submission(course: Course, assignment: str, student: str) -> HandedIn:
         return HandedIn(None, MISSING, f"there is no file {name}")
     except OSError as error:
         return HandedIn(None, REFUSED, f"{name} cannot be read ({error.strerror})")
+
+
+def files_in(course: Course, assignment: str, content: bytes) -> dict[str, bytes]:
+    """The files of a hand-in that was read, by their paths."""
+    layout = course.layout(assignment)
+    if not layout.packed:
+        return {f"{layout.notebooks[0]}.ipynb": content}
+    return {path: file for path, file in unpacked(content).items() if path != REMARKS}
+
+
+def notebooks_in(course: Course, assignment: str, content: bytes) -> dict[str, bytes]:
+    """The notebooks of a hand-in that was read, by their names."""
+    files = files_in(course, assignment, content)
+    return {path.removesuffix(".ipynb"): file for path, file in files.items() if path.endswith(".ipynb")}
+
+
+def _read_all(course: Course, assignment: str, folder: int, names: list[str]) -> bytes:
+    """The notebooks of an assignment, the files beside them that are not the instructor's, and remarks, packed."""
+    files: dict[str, bytes] = {}
+    for name in names:
+        with contextlib.suppress(FileNotFoundError):
+            files[name] = _read_regular(folder, name, MAX_BYTES)
+    if not files:
+        raise FileNotFoundError
+    remarks, spare = [], MAX_BESIDE_BYTES
+    source = course.folder("source", ".", assignment)
+    left_to_students = course.config.Autograde.get("exclude_overwriting", {}).get(assignment, ())
+    for at, (path, size, read) in enumerate(_below(folder, "", course.directory.ignore)):
+        if path in (STAMP, SECRET) or path in files or (path not in left_to_students and (source / path).is_file()):
+            continue
+        if path.endswith(".ipynb"):
+            remarks.append(f"{one_line(path, 100)} is no notebook of this assignment, and was not read.")
+        elif at >= MAX_BESIDE or size > spare:
+            most = f"{MAX_BESIDE} files and {MAX_BESIDE_BYTES // 1_000_000} MB"
+            remarks.append(f"{one_line(path, 100)} was left out: beside notebooks at most {most} are taken.")
+        else:
+            with contextlib.suppress(OSError, BadNotebook):
+                files[path] = read(spare)
+                spare -= len(files[path])
+    return packed({**files, REMARKS: json.dumps(remarks[:_MOST_REMARKS]).encode()})
+
+
+def _below(folder: int, above: str, ignored: list[str]) -> Iterator[tuple[str, int, Callable[[int], bytes]]]:
+    """The files in a folder and below: path, size, and what reads it now, so many bytes at most.
+
+    What is hidden, a link, or ignored by nbgrader is left out.
+    """
+    listing_fd = os.open(".", os.O_RDONLY, dir_fd=folder)  # a path alone cannot be listed
+    try:
+        with os.scandir(listing_fd) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+        for entry in entries:
+            path, name = above + entry.name, entry.name
+            if name.startswith(".") or any(fnmatch.fnmatch(name, sign) for sign in ignored):
+                continue
+            with contextlib.suppress(OSError):
+                about = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                if stat.S_ISREG(about.st_mode):
+                    yield path, about.st_size, partial(_read_regular, folder, name)
+                elif stat.S_ISDIR(about.st_mode) and path.count("/") < _DEEPEST:
+                    inner = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+                    try:
+                        yield from _below(inner, f"{path}/", ignored)
+                    finally:
+                        os.close(inner)
+    finally:
+        os.close(listing_fd)
 
 
 def handed_in_at(course: Course, assignment: str, student: str) -> tuple[datetime.datetime | None, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from softlookup_grader.course import personal
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.groups import sharing, without_name
-from softlookup_grader.course.inbox import STAMP, read_slips, read_submission
+from softlookup_grader.course.inbox import STAMP, files_in, notebooks_in, read_slips, read_submission
 from softlookup_grader.course.notebooks import BadNotebook
 from softlookup_grader.data.disk import atomic_write
 from softlookup_grader.data.work import digest_of
@@ -47,7 +47,8 @@ def leave(course: Course, student: str) -> Left:
         folder = course.folder("submitted", heir, assignment)
         if stamp := read_slips(course, assignment, student).get(STAMP):
             atomic_write(folder / STAMP, stamp)
-        atomic_write(folder / f"{assignment}.ipynb", content)
+        for name, file in files_in(course, assignment, content).items():
+            atomic_write(folder / name, file)
     with course.gradebook() as book:
         names = sorted(row.name for row in book.assignments)
     for assignment in names:
@@ -55,11 +56,15 @@ def leave(course: Course, student: str) -> Left:
             content = read_submission(course, assignment, other).content
             if other == student or content is None or student.encode() not in content:
                 continue
-            new = content
-            with contextlib.suppress(BadNotebook):
-                new = without_name(content, student)
-            new = personal.unbound(new, student)
-            if new != content:
-                legacy.digests[digest_of(content)] = digest_of(new)
-                atomic_write(course.notebook("submitted", other, assignment), new)
+            folder, has_changed = course.folder("submitted", other, assignment), False
+            for name, raw in notebooks_in(course, assignment, content).items():
+                new = raw
+                with contextlib.suppress(BadNotebook):
+                    new = without_name(raw, student)
+                new = personal.unbound(new, student)
+                if new != raw:
+                    has_changed = True
+                    atomic_write(folder / f"{name}.ipynb", new)
+            if has_changed:
+                legacy.digests[digest_of(content)] = read_submission(course, assignment, other).digest
     return legacy

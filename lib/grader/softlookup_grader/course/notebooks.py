@@ -3,7 +3,7 @@
 import json
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ MAX_ITEMS = 2_000_000
 
 CONFLICT = re.compile(r"(?m)^(?:<{7}|={7}|>{7})(?: |\r?$)")
 """What Git writes into a file where two versions could not be merged."""
+_OF_TASK = re.compile(r"\d\d-")
 Kind = TypeVar("Kind")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -124,24 +125,34 @@ def look_alike(path: Path) -> str:
     return f" (there is {others[0]!r})" if others else ""
 
 
-def grade_id(cell: NotebookNode) -> str:
+def grade_id(cell: Mapping[str, Any]) -> str:
     """The nbgrader name of a cell, empty if it has none."""
     return str(_marks(cell).get("grade_id", ""))
 
 
-def is_graded(cell: NotebookNode) -> bool:
+def is_graded(cell: Mapping[str, Any]) -> bool:
     """Whether points hang on this cell, by a test or by hand."""
     return bool(_marks(cell).get("grade", False))
 
 
-def is_solution(cell: NotebookNode) -> bool:
+def is_solution(cell: Mapping[str, Any]) -> bool:
     """Whether the student fills in this cell."""
     return bool(_marks(cell).get("solution", False))
 
 
-def _marks(cell: NotebookNode) -> dict[str, Any]:
+def _marks(cell: Mapping[str, Any]) -> dict[str, Any]:
     """What nbgrader wrote into a cell, empty if that is nothing."""
     return _of(cell.get("metadata", {}).get("nbgrader"), dict)
+
+
+def is_hand_graded_task(cell: Mapping[str, Any]) -> bool:
+    """Whether this is one of nbgrader's cells of type "task", which a person gives points for."""
+    return bool(_marks(cell).get("task", False))
+
+
+def is_locked(cell: Mapping[str, Any]) -> bool:
+    """Whether nbgrader puts the instructor's text of this cell back: a test, or a cell that is read-only."""
+    return not is_solution(cell) and (is_graded(cell) or bool(_marks(cell).get("locked", False)))
 
 
 def worth(cell: NotebookNode) -> float:
@@ -150,7 +161,9 @@ def worth(cell: NotebookNode) -> float:
 
 
 def task_id(name: str) -> str:
-    """The task that a grade_id belongs to: "04.softmax-backward" for "04-softmax-backward-check"."""
+    """The task that a cell belongs to: "04.softmax-backward" for "04-softmax-backward-check"; else the cell itself."""
+    if not _OF_TASK.match(name):
+        return name
     return name.removesuffix("-check").replace("-", ".", 1)
 
 

@@ -133,24 +133,24 @@ def unfinished(path: Path) -> list[Path]:
 
 
 class Shelf:
-    """Notebooks that are graded but not yet in the gradebook, each in a file of its own beside the ledger."""
+    """Graded notebooks that are not yet in the gradebook, those of each student in a JSON file beside the ledger."""
 
     def __init__(self, folder: Path) -> None:
         """Keep them in this folder."""
         self._folder = folder / "waiting"
 
     def path(self, student: str) -> Path:
-        """Where a student's notebook is kept."""
+        """Where a student's notebooks are kept."""
         # Any folder's name can be a student's id, so it cannot name a file of ours as it is.
-        return self._folder / (hashlib.sha256(student.encode()).hexdigest() + ".ipynb")
+        return self._folder / (hashlib.sha256(student.encode()).hexdigest() + ".json")
 
-    def store(self, student: str, notebook: str) -> None:
-        """Keep a notebook."""
+    def store(self, student: str, notebooks: str) -> None:
+        """Keep notebooks."""
         # Not synced: what a power cut leaves of it is no JSON, and is then graded again.
-        atomic_write(self.path(student), notebook.encode("utf-8", "replace"))
+        atomic_write(self.path(student), notebooks.encode("utf-8", "replace"))
 
     def get(self, student: str) -> str | None:
-        """The notebook, None if it is not there whole."""
+        """The notebooks, None if they are not there whole."""
         try:
             text = self.path(student).read_text(encoding="utf-8")
             json.loads(text)
@@ -159,7 +159,7 @@ class Shelf:
         return text
 
     def drop(self, student: str) -> None:
-        """Forget a notebook that has been entered."""
+        """Forget notebooks that have been entered."""
         with contextlib.suppress(OSError):
             self.path(student).unlink()
 

@@ -1,6 +1,7 @@
 """The settings of a run, and what grading one submission came to: text, numbers and tuples, which travel anywhere."""
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,9 @@ from softlookup_grader.data.records import GRADED, MISSING, REFUSED
 ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 """Environment variables that give a process one thread for its arithmetic."""
 
+
+BY_HAND = "by hand"
+"""The verdict where a person gives the points."""
 
 ENDING_S = 10.0
 """Seconds by which a submission may overrun its time: until it is seen and killed, and what it answered is judged."""
@@ -42,17 +46,50 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class ReleasedNotebook:
+    """One notebook of an assignment; it comes from the instructor and is trusted."""
+
+    name: str  # its file's name without the suffix
+    text: str  # as students got it, JSON
+    hidden: tuple[tuple[str, str], ...] = ()  # test cells with what the release hides, by grade_id
+
+
+@dataclass(frozen=True)
+class StockRun:
+    """What notebooks need that are run as nbgrader runs them."""
+
+    preload: tuple[str, ...] = ()  # modules that are imported once, before all submissions
+    files: tuple[tuple[str, bytes], ...] = ()  # the instructor's files beside the notebooks, by their paths
+    ignored_stderr: str = ""  # a regular expression: what it finds on stderr is no failure
+
+
+@dataclass(frozen=True)
 class RunSettings:
     """What is the same for all submissions of one assignment."""
 
     assignment: str  # its name, "04_one_head"
-    release: str  # the notebook as students got it, as JSON text; it comes from the instructor and is trusted
+    notebooks: tuple[ReleasedNotebook, ...]  # in the order in which they are run
     seed: int  # draws the inputs of all questions
     sandbox: str = "bubblewrap"  # "bubblewrap", or "none" for code that one trusts
-    limits: Limits = field(default_factory=Limits)  # what a submission may use
-    hidden: tuple[tuple[str, str], ...] = ()  # test cells with what the release hides, by name
+    limits: Limits = field(default_factory=Limits)  # what each notebook of a submission may use
     own_tasks: tuple[tuple[str, str], ...] = ()  # names and contents of the files of the course's own tasks
     personal: bool = False  # whether each submission comes with the notebook that its student was given
+    stock: StockRun | None = None  # None where the judge asks: the answers are put into the release then
+
+    @classmethod
+    def single(cls, assignment: str, release: str, seed: int, **others: Any) -> "RunSettings":
+        """An assignment of one notebook that is named like it."""
+        return cls(assignment, (ReleasedNotebook(assignment, release),), seed, **others)
+
+    @property
+    def packed(self) -> bool:
+        """Whether a submission comes as several files, packed; else as the bytes of its notebook."""
+        return self.stock is not None or len(self.notebooks) > 1
+
+    @property
+    def total_s(self) -> float:
+        """Seconds that a whole submission may take by the clock."""
+        return self.limits.total_s * len(self.notebooks)
 
 
 @dataclass(frozen=True)
@@ -60,13 +97,14 @@ class Mark:
     """What one graded cell came to."""
 
     task: str  # the task's id, "04.scale"
-    cell: str  # the grade_id of the graded cell, "04-scale-check"
+    cell: str  # the graded cell's key (``cell_key``), "04-scale-check"
     points: float | None  # what it earned; None where a person has to read it, or where the judge itself failed
     max: float
     verdict: str  # pass, partial, wrong, blank, error, timeout or stopped; "by hand" where a person gives the points
     diagnosis: tuple[str, ...] = ()  # names of the known mistakes that were recognised
     message: str = ""  # what the student reads, a few sentences
     variant: int = 0  # which variant of the task was asked
+    ended_in: float | None = None  # the number that a test cell of nbgrader's ended with, for partial credit
 
 
 @dataclass(frozen=True)
@@ -80,7 +118,8 @@ class Graded:
     reason: str = ""  # why it was refused or is missing, one sentence
     # what was ignored, cut or stopped, and why: sentences for the student and the instructor
     remarks: tuple[str, ...] = ()
-    notebook: str = ""  # the notebook for autograded/, as JSON text, with outputs; empty unless it is graded
+    # the notebooks for autograded/, with outputs: names and JSON texts; empty unless it is graded
+    notebooks: tuple[tuple[str, str], ...] = ()
     seconds: float = 0.0  # how long grading took
     slowest: str = ""  # the grade_id (or number) of the cell that took longest
     slowest_s: float = 0.0  # how long that one took
@@ -93,27 +132,48 @@ class Graded:
             raise ValueError(f"status is {self.status!r}; wanted {GRADED!r}, {REFUSED!r} or {MISSING!r}")
 
     def as_json(self) -> dict[str, Any]:
-        """What the ledger holds: all but the notebook, which lies in autograded/."""
+        """What the ledger holds: all but the notebooks, which lie in autograded/."""
         content = {**vars(self), "marks": tuple(dict(vars(mark)) for mark in self.marks)}
-        del content["notebook"]
+        del content["notebooks"]
         return content
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Graded":
         """Read back what as_json gave; TypeError if a field is unknown or one that is needed is not there."""
         marks = tuple(Mark(**{**mark, "diagnosis": tuple(mark["diagnosis"])}) for mark in content["marks"])
-        return cls(**{**content, "marks": marks, "remarks": tuple(content["remarks"])})
+        notebooks = tuple((name, text) for name, text in content.get("notebooks", ()))
+        return cls(**{**content, "marks": marks, "remarks": tuple(content["remarks"]), "notebooks": notebooks})
+
+
+def cell_key(notebook: str, grade_id: str, notebooks: int) -> str:
+    """Name a cell in its assignment: by its grade_id, with its notebook where there are several notebooks."""
+    return f"{notebook}/{grade_id}" if notebooks > 1 else grade_id
+
+
+def packed(files: Mapping[str, bytes]) -> bytes:
+    """Several files as one piece that travels to a worker."""
+    head = json.dumps([[path, len(content)] for path, content in files.items()]).encode()
+    return len(head).to_bytes(8, "big") + head + b"".join(files.values())
+
+
+def unpacked(content: bytes) -> dict[str, bytes]:
+    """The files that ``packed`` put together."""
+    begin = 8 + int.from_bytes(content[:8], "big")
+    files = {}
+    for path, size in json.loads(content[8:begin]):
+        files[path], begin = content[begin : begin + size], begin + size
+    return files
 
 
 def with_release(release: bytes, submission: bytes) -> bytes:
-    """A submission with the notebook that its student was given, as one piece that travels to a worker."""
-    return len(release).to_bytes(8, "big") + release + submission
+    """A submission with the notebook that its student was given, as one piece."""
+    return packed({"release": release, "submission": submission})
 
 
 def parted(both: bytes) -> tuple[bytes, bytes]:
     """The notebook that a student was given, and the submission, from what ``with_release`` made."""
-    end = 8 + int.from_bytes(both[:8], "big")
-    return both[8:end], both[end:]
+    files = unpacked(both)
+    return files["release"], files["submission"]
 
 
 def digest_of(submission: bytes) -> str:

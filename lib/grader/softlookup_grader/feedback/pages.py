@@ -39,8 +39,17 @@ _UNMADE = """<p>Score: {score:g} / {max:g}</p><ul>{rows}</ul>
 
 
 def page_of(course: Course, assignment: str, student: str) -> Path:
-    """Where a student's feedback page lies."""
-    return course.notebook("feedback", student, assignment).with_suffix(".html")
+    """Where a student's feedback page lies, the first of several notebooks."""
+    return course.notebooks("feedback", student, assignment)[0].with_suffix(".html")
+
+
+def pages_of(course: Course, assignment: str, student: str, refused: bool = False) -> list[Path]:
+    """Where the pages of a student lie: one for each graded notebook, one alone where nothing could be graded."""
+    if refused:
+        return [page_of(course, assignment, student)]
+    names = [path.stem for path in course.notebooks("autograded", student, assignment) if path.is_file()]
+    folder = course.folder("feedback", student, assignment)
+    return [folder / f"{name}.html" for name in names] or [page_of(course, assignment, student)]
 
 
 def feedback_converter(course: Course) -> GenerateFeedback:
@@ -67,7 +76,8 @@ def make_page(course: Course, assignment: str, student: str) -> None:
     print(result.get("log", ""), result.get("error", ""))
     if not result["success"]:
         raise RuntimeError(f"nbgrader made no feedback page for {student}")
-    finish_page(course, page_of(course, assignment, student))
+    for page in pages_of(course, assignment, student):
+        finish_page(course, page)
 
 
 def refused_page(course: Course, assignment: str, student: str, reason: str) -> None:

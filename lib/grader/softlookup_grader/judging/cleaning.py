@@ -7,10 +7,16 @@ answer becomes a block of code.
 
 import re
 from collections.abc import Collection
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 import nh3
 
 from softlookup_command.plain_text import visible
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
 MAX_WRITTEN = 10_000  # characters of a written answer that are rendered; a longer one is cut, and shown as plain text
 
@@ -126,10 +132,8 @@ def _is_clean(text: str, attachments: Collection[str]) -> bool:
 
 def _asks_nobody(text: str) -> bool:
     """Whether CommonMark finds no HTML and no outside picture, also where JupyterLab ends a formula elsewhere."""
-    from markdown_it import MarkdownIt
-
     try:
-        blocks = MarkdownIt("commonmark").enable("table").parse(text)
+        blocks = _commonmark().parse(text)
     except Exception:  # text too deep for the parser
         return False
     for token in (token for block in blocks for token in (block, *(block.children or ()))):
@@ -138,6 +142,13 @@ def _asks_nobody(text: str) -> bool:
         if token.type in ("html_block", "html_inline") and _TAG.search(_BARE.sub("", token.content)):
             return False
     return True
+
+
+@cache
+def _commonmark() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("table")
 
 
 def _as_code(text: str) -> str:
@@ -151,14 +162,20 @@ def _as_code(text: str) -> str:
 
 def _renders_clean(text: str, attachments: Collection[str]) -> bool:
     """Whether the sanitiser finds nothing to take away from what nbconvert makes of this text."""
-    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
-
-    pictures = {name: {"image/png": "AAAA"} for name in attachments}
     try:
-        rendered = MarkdownWithMath(renderer=IPythonRenderer(escape=False, attachments=pictures)).render(text)
+        rendered = _nbconvert(tuple(attachments)).render(text)
     except Exception:  # a picture that is not there, or text too deep for the parser
         return False
     return _plain_form(rendered) == _plain_form(_cleaned(rendered, re.escape(_PICTURE)))
+
+
+@lru_cache(maxsize=16)
+def _nbconvert(attachments: tuple[str, ...]) -> "MarkdownWithMath":
+    """The renderer of nbconvert, with pictures of such names."""
+    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+    pictures = {name: {"image/png": "AAAA"} for name in attachments}
+    return MarkdownWithMath(renderer=IPythonRenderer(escape=False, attachments=pictures))
 
 
 def clean_html(html: str, elements: Collection[str] = (), attributes: Collection[str] = ()) -> str:

@@ -3,7 +3,7 @@
 import contextlib
 import socket
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
@@ -23,12 +23,12 @@ class Sandbox:
     def __init__(
         self,
         settings: RunSettings,
-        release: NotebookNode,
+        releases: Sequence[NotebookNode],
         catalogue: Catalogue,
         zygote: socket.socket | None = None,
         start: Callable[..., Zygote] | None = None,
     ) -> None:
-        self._begin = partial(begin_zygote, settings, [release], catalogue, start)
+        self._begin = partial(begin_zygote, settings, releases, catalogue, start)
         self._limits = settings.limits
         # A submission can read the seed, so nothing of the run's is in it: that draws the questions.
         self._seed = zlib.crc32(settings.assignment.encode())

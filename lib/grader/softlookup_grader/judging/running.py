@@ -3,25 +3,27 @@
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import cached_property, partial
 
 from nbformat import NotebookNode
 
+from softlookup_grader.course.inbox import MAX_BESIDE
 from softlookup_grader.course.notebooks import grade_id, is_solution, task_id, worth
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.work import RunSettings
 from softlookup_grader.judging.forks import Sandbox
 from softlookup_grader.judging.names import Leaning
 from softlookup_grader.judging.outputs import as_outputs, outputs_and_cut, weight
-from softlookup_grader.judging.plain_tests import Tested, plain_tests, score_test
+from softlookup_grader.judging.plain_tests import Hidden, Tested, plain_tests, score_test
 from softlookup_grader.judging.rebuild import Rebuilt, ReleasedCheck
 from softlookup_grader.judging.remote import Before, Remote, RemoteApart, about
 from softlookup_grader.judging.zygotes import asked_by, catalogue_for, read_release
 from softlookup_grader.sandbox.ends import RunEnd
 from softlookup_grader.sandbox.lender import LenderError
 from softlookup_grader.sandbox.session import Dead, Held, OutOfTime, SubmissionSession
+from softlookup_judge.checking.catalogue import Catalogue
 from softlookup_judge.checking.judge import judge
 from softlookup_judge.data.copies import code_of, is_copy
 from softlookup_judge.data.protocols import Student
@@ -37,9 +39,20 @@ Witness = Callable[[str, CheckResult], None]
 
 MAX_NOTEBOOK = 2_000_000  # characters of output that are kept of all cells of a submission together
 
+_MOST_LEFT = 15_000_000  # bytes of files that a notebook may leave to the next one
+
 _AGAIN_S = 1.0  # how long a cell may take that was stopped before: what it defines at its beginning is there
 
 _ROUNDS = 4  # how often a submission is begun: anew after each cell that ended its process, without that cell
+
+
+class ReleasedRun:
+    """A notebook of an assignment, as it is run and asked in for every submission, or for one that has its own."""
+
+    def __init__(self, name: str, release: NotebookNode, catalogue: Catalogue, hidden: Hidden = ()) -> None:
+        self.name, self.release, self.hidden = name, release, dict(hidden)
+        self.checks = asked_by(release, catalogue)
+        self.plain = frozenset(plain_tests(release))
 
 
 class Assignment:
@@ -47,11 +60,10 @@ class Assignment:
 
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
-        self.release = read_release(settings)
         self.catalogue = catalogue_for(settings)
-        self.checks = asked_by(self.release, self.catalogue)
-        self.plain = frozenset(plain_tests(self.release))
-        self.hidden = dict(settings.hidden)
+        self.notebooks = [
+            ReleasedRun(book.name, read_release(book), self.catalogue, book.hidden) for book in settings.notebooks
+        ]
         self._questions: dict[Variant, TaskQuestions] = {}
 
     def questions(self, check: ReleasedCheck) -> TaskQuestions:
@@ -62,21 +74,23 @@ class Assignment:
 
 
 class SubmissionRun:
-    """One submission on its way through the sandbox."""
+    """One notebook of a submission on its way through the sandbox, with the files beside it."""
 
     def __init__(
         self,
         assignment: Assignment,
         sandbox: Sandbox,
+        released: ReleasedRun,
         rebuilt: Rebuilt,
-        checks: dict[str, ReleasedCheck | None],
+        files: Mapping[str, bytes],
         witness: Witness | None = None,
     ) -> None:
-        self.assignment, self.sandbox, self.rebuilt = assignment, sandbox, rebuilt
-        self.checks, self.witness = checks, witness
+        self.assignment, self.sandbox, self.released, self.rebuilt = assignment, sandbox, released, rebuilt
+        self.checks, self.files, self.witness = released.checks, files, witness
+        self.hands_on = False  # whether another notebook gets the files that it leaves
         self.limits = assignment.settings.limits
         self.cells: list[NotebookNode] = rebuilt.notebook.cells
-        self.known = {check.task.id: check.variant for check in checks.values() if check is not None}
+        self.known = {check.task.id: check.variant for check in self.checks.values() if check is not None}
         self.remarks = list(rebuilt.remarks)
         self.outputs: dict[int, list[NotebookNode]] = {}
         self.results: dict[str, CheckResult] = {}
@@ -98,8 +112,9 @@ class SubmissionRun:
     def play(self, until: float) -> None:
         """Run all cells and judge all tasks."""
         self._until = until
-        self._run_cells(until)
-        self._judge_parallel()
+        if any(self._code_cells()):  # else there is nothing to run
+            self._run_cells(until)
+            self._judge_parallel()
 
     def _run_cells(self, until: float) -> None:
         """Run all cells; begin anew, without it, where one ends the process."""
@@ -110,6 +125,8 @@ class SubmissionRun:
                 try:
                     for at, cell in self._code_cells():
                         self._cell(session, at, cell)
+                    if self.hands_on:
+                        self.files = {**self.files, **session.read_files(MAX_BESIDE, _MOST_LEFT)}
                     return
                 except Dead as dead:
                     if self.sandbox.lives():
@@ -129,7 +146,7 @@ class SubmissionRun:
             self._judged(name, no_points(check.variant, _verdict_of(dead.end), _ended(why)))
             self.remarks.append(f"While task {check.task.id} was judged, {why}.")
         else:
-            if name in self.assignment.plain:
+            if name in self.released.plain:
                 self.tested[name] = Tested(0.0, _verdict_of(dead.end), _ended(why))
             self.outputs[at] = as_outputs([{"output_type": "stream", "name": "stderr", "text": _ended(why) + "\n"}])
             what = f"the cell of {task_id(name)}" if name else f"cell {at + 1}"
@@ -144,8 +161,9 @@ class SubmissionRun:
             self.outputs[at], cut = outputs_and_cut(ran.outputs, most)
             self.output_size += sum(map(weight, self.outputs[at]))
             self._took(name or f"cell {at + 1}", ran.seconds)
-            if name in self.assignment.plain:
-                self.tested[name] = score_test(worth(cell), ran)
+            if name in self.released.plain:
+                stock = self.assignment.settings.stock
+                self.tested[name] = score_test(worth(cell), ran, stock.ignored_stderr if stock else "")
             if ran.cut or cut:
                 self.remarks.append(f"The output of a cell ({name or at + 1}) was longer than is kept, and was cut.")
             if ran.end is RunEnd.TIME:
@@ -297,6 +315,8 @@ class SubmissionRun:
         """A new process of the submission; while parallel programs wait, nothing of it outlives the context."""
         session = self.sandbox.session(self._until)
         try:
+            if self.files:
+                session.write_files(self.files)
             yield session
         finally:
             if self._parallel and not session.end():
@@ -316,7 +336,7 @@ class SubmissionRun:
 
     def _source(self, cell: NotebookNode) -> str:
         """What is run of a cell: its hidden tests, too."""
-        return self.assignment.hidden.get(grade_id(cell), cell.source)
+        return self.released.hidden.get(grade_id(cell), cell.source)
 
     def _copied(self, check: ReleasedCheck) -> bool:
         """Whether the cell of a task holds the published answer to another variant."""

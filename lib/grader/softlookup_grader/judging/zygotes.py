@@ -3,7 +3,8 @@
 import ast
 import contextlib
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -13,7 +14,7 @@ from nbformat import NotebookNode
 
 from softlookup_grader.course.notebooks import grade_id, is_graded, is_solution
 from softlookup_grader.data.errors import CourseError
-from softlookup_grader.data.work import RunSettings
+from softlookup_grader.data.work import ReleasedNotebook, RunSettings
 from softlookup_grader.judging.rebuild import ReleasedCheck, released_check
 from softlookup_grader.sandbox.bubble import SandboxError, Zygote
 from softlookup_judge.checking.catalogue import Catalogue, catalogue_of, catalogue_with
@@ -24,7 +25,8 @@ from softlookup_judge.data.task import LIBRARY
 class ZygotePool:
     """Keeps zygotes for the examiners of a machine, which are given copies; a context.
 
-    One serves all named releases; a release whose given cells import parts of the library has its own, alone.
+    One serves all named releases; a release whose given cells import parts of the library has its own, alone, which
+    ends with its run, or with ``keeps`` when another such release is graded.
     """
 
     def __init__(
@@ -32,8 +34,9 @@ class ZygotePool:
         releases: Sequence[str] = (),
         course: Path | None = None,
         start: Callable[..., Zygote] | None = None,
+        keeps: bool = False,
     ) -> None:
-        self._start = start
+        self._start, self._keeps = start, keeps
         self._catalogue = None if course is None else catalogue_of(course)
         self._alike: dict[str, NotebookNode] = {}
         for text in releases:
@@ -41,7 +44,7 @@ class ZygotePool:
                 release = nbformat.reads(text, as_version=4)
                 if not needs_library(release):
                     self._alike[text] = release
-        self.zygotes: dict[str, Zygote] = {}
+        self.zygotes: dict[RunSettings | None, Zygote] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -53,20 +56,25 @@ class ZygotePool:
     @contextlib.contextmanager
     def lend(self, settings: RunSettings) -> Iterator[Callable[[], socket.socket]]:
         """Lend copies for one assignment's run; what is called gives the connection to one."""
-        if settings.release in self._alike and self._catalogue is not None:
-            key, releases, catalogue = "", [*self._alike.values()], self._catalogue
+        alike = settings.stock is None and all(book.text in self._alike for book in settings.notebooks)
+        if alike and self._catalogue is not None:
+            key, releases, catalogue = None, [*self._alike.values()], self._catalogue
         else:
-            key, releases, catalogue = settings.release, [read_release(settings)], catalogue_for(settings)
+            key, catalogue = replace(settings, seed=0), catalogue_for(settings)
+            releases = [read_release(book) for book in settings.notebooks]
         begin = partial(begin_zygote, settings, releases, catalogue, self._start)
+        if self._keeps:
+            for other in self.zygotes.keys() - {key, None}:
+                self.zygotes.pop(other).close()
         if key not in self.zygotes:
             self.zygotes[key] = begin()
         try:
             yield partial(self._copy, key, begin)
         finally:
-            if key:
+            if key is not None and not self._keeps:
                 self.zygotes.pop(key).close()
 
-    def _copy(self, key: str, begin: Callable[[], Zygote]) -> socket.socket:
+    def _copy(self, key: RunSettings | None, begin: Callable[[], Zygote]) -> socket.socket:
         """Give a connection to a copy."""
         # A stopped zygote would take the request and never answer it. One that is replaced takes its copies along:
         # their examiners notice, and start zygotes of their own.
@@ -78,12 +86,12 @@ class ZygotePool:
         return self.zygotes[key].copy()
 
 
-def read_release(settings: RunSettings) -> NotebookNode:
-    """The notebook that students got; CourseError if it is no notebook."""
+def read_release(released: ReleasedNotebook) -> NotebookNode:
+    """A notebook that students got; CourseError if it is no notebook."""
     try:
-        return nbformat.reads(settings.release, as_version=4)
+        return nbformat.reads(released.text, as_version=4)
     except Exception as error:
-        raise CourseError(f"the release of {settings.assignment} is not a notebook ({error})") from None
+        raise CourseError(f"the release {released.name}.ipynb is not a notebook ({error})") from None
 
 
 def catalogue_for(settings: RunSettings) -> Catalogue:
@@ -111,28 +119,34 @@ def begin_zygote(
     start: Callable[..., Zygote] | None = None,
 ) -> Zygote:
     """Start what the submissions of some assignments are forked from; it is not waited for."""
+    start = start or Zygote.start
+    if settings.stock is not None:
+        stock = settings.stock
+        return start(settings.sandbox, stock.preload, (), sorted(LIBRARY), beside=dict(stock.files))
     checks = [check for release in releases for check in asked_by(release, catalogue).values()]
     tasks = [check.task for check in checks if check is not None]
     hidden = {name for task in tasks for name in task.forbids}
-    modules = sorted({name for release in releases for name in imports(release)})
+    modules = sorted({"numpy", "torch"} | {name for release in releases for name in imports(release)})
     if not any(map(needs_library, releases)):
         hidden |= set(LIBRARY)  # else a given cell needs them, and the gates alone stand before them
-    return (start or Zygote.start)(settings.sandbox, modules, sorted({task.barred for task in tasks}), sorted(hidden))
+    return start(settings.sandbox, modules, sorted({task.barred for task in tasks}), sorted(hidden))
 
 
 def imports(release: NotebookNode) -> list[str]:
-    """The modules that a release imports, and those that its checks need: imported once, before all submissions."""
-    names = {"numpy", "torch"}
-    for cell in release.cells:
-        if cell.cell_type != "code" or is_solution(cell):
-            continue
+    """The modules that the given cells and tests of a release import."""
+    sources = (cell.source for cell in release.cells if cell.cell_type == "code" and not is_solution(cell))
+    return sorted(set(imported(sources)))
+
+
+def imported(sources: Iterable[str]) -> Iterator[str]:
+    """The modules that cells import; a cell that is not Python as it stands is passed over."""
+    for source in sources:
         try:
-            tree = ast.parse(cell.source)
-        except SyntaxError:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError):
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
-                names.update(alias.name for alias in node.names)
+                yield from (alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names.add(node.module)
-    return sorted(names)
+                yield node.module

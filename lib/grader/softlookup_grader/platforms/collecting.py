@@ -4,21 +4,23 @@ Nobody's file decides where a file is written, whose it is, or whether the other
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from softlookup_command.plain_text import one_line
 from softlookup_grader.course.arrived import COLLECTED, UNREADABLE, Arrival, Arrivals, arrivals
 from softlookup_grader.course.collected import Summary, keep, summary
 from softlookup_grader.course.folder import Course
-from softlookup_grader.course.inbox import STAMP, read_submission
+from softlookup_grader.course.inbox import STAMP
+from softlookup_grader.course.notebooks import BadNotebook
 from softlookup_grader.data.disk import atomic_write
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.platforms.choosing import Chooser
 from softlookup_grader.platforms.exchanging import from_exchange
-from softlookup_grader.platforms.items import ReadLimits
+from softlookup_grader.platforms.items import ReadLimits, file_item
 from softlookup_grader.platforms.owners import Owner
 from softlookup_grader.platforms.sources import Pile, Sources, Ways
 from softlookup_grader.platforms.worksheet import class_list
@@ -45,7 +47,7 @@ def collect(
     chooser = Chooser(course, assignment, limits)
     with course.gradebook() as book:
         people = class_list(book)
-    if not people:
+    if not people and (what or not ways.exchange):  # the exchange says itself whose a hand-in is
         raise CourseError("the class list is empty, so nobody's file can be known: enter it with 'softlookup students'")
     before = arrivals(course, assignment)
     pile, notes = Pile(), list[str]()
@@ -59,28 +61,31 @@ def collect(
                 pile.add(Owner(student, student), items)
         by_student = dict(before.by_student)
         for student in sorted({*pile.by_student, *pile.troubles}):
-            arrival, content, missed = _chosen(student, chooser, pile)
-            arrival, remark = _put(course, assignment, student, arrival, content, by_student.get(student), ways.force)
+            arrival, files, remarks = _chosen(student, chooser, pile)
+            arrival, remark = _put(course, assignment, student, arrival, files, by_student.get(student), ways.force)
             by_student[student] = arrival
-            notes += filter(None, (missed, remark))
+            notes += filter(None, (*remarks, remark))
     strangers = {name: why for name, why in before.strangers.items() if name not in pile.names} | pile.strangers
     keep(course, assignment, Arrivals(by_student, strangers))
     return Collected(sources.understood(), notes, summary(course, assignment))
 
 
-def _chosen(student: str, chooser: Chooser, pile: Pile) -> tuple[Arrival, bytes, str]:
-    """The notebook of a student, or why there is none; and what is to be said of others that came."""
+def _chosen(student: str, chooser: Chooser, pile: Pile) -> tuple[Arrival, Mapping[str, bytes], list[str]]:
+    """The files of a student, or why there is none; and what is to be said of others that came."""
     items = pile.by_student.get(student, [])
     if not items:
         source, why = pile.troubles.get(student, ("", "it holds no file"))
-        return Arrival(UNREADABLE, source, why), b"", ""
+        return Arrival(UNREADABLE, source, why), {}, []
     choice = chooser.choose(student, items)
-    if choice.item is None:
-        return Arrival(UNREADABLE, items[0].path, choice.why), b"", ""
-    remark = (
-        f"not every notebook of {one_line(student)} could be read, and {choice.item.name} was chosen: {choice.missed}"
-    )
-    return Arrival(COLLECTED, choice.item.path), choice.content, remark * bool(choice.missed)
+    if not choice.items:
+        return Arrival(UNREADABLE, items[0].path, choice.why), {}, []
+    remarks = []
+    if choice.missed:
+        names = f"{' and '.join(item.name for item in choice.items)} {'was' if len(choice.items) == 1 else 'were'}"
+        remarks.append(f"not every notebook of {one_line(student)} could be read, and {names} chosen: {choice.missed}")
+    if choice.not_taken:
+        remarks.append(f"not every file of {one_line(student)} was taken: {choice.not_taken}")
+    return Arrival(COLLECTED, choice.items[0].path), choice.files, remarks
 
 
 def _put(
@@ -88,33 +93,49 @@ def _put(
     assignment: str,
     student: str,
     arrival: Arrival,
-    content: bytes,
+    files: Mapping[str, bytes],
     earlier: Arrival | None,
     force: bool,
 ) -> tuple[Arrival, str]:
-    """Put a notebook into ``submitted/``, or leave what is there."""
-    target = course.notebook("submitted", student, assignment)
-    if arrival.state == COLLECTED and (way := _blocked(target, course.submitted)):
+    """Put files into ``submitted/``, or leave what is there."""
+    folder = course.folder("submitted", student, assignment)
+    ways = filter(None, (_blocked(folder / path, course.submitted) for path in files))
+    if arrival.state == COLLECTED and (way := next(ways, "")):
         arrival = Arrival(UNREADABLE, arrival.source, f"{way}: remove it and collect again")
-    there = os.path.lexists(target)
+    there = any(map(os.path.lexists, course.notebooks("submitted", student, assignment)))
     if earlier is None or earlier.state == UNREADABLE or not there:
         earlier = arrival
     if arrival.state == UNREADABLE:
         stays = f"{one_line(student)} has a notebook already, which stays: of what came now, {arrival.why}"
         return earlier, stays if there else ""
-    if there and read_submission(course, assignment, student).content == content:
+    new = {path: content for path, content in files.items() if _content(folder / path) != content}
+    other = [path for path in new if os.path.lexists(folder / path)]
+    if not new:
         return arrival, ""
-    if there and not force:
-        return earlier, f"{one_line(student)} has another notebook already, which was kept: --force replaces it"
-    atomic_write(target, content)
-    stamp = target.with_name(STAMP)
+
+    def called(paths: Iterable[str]) -> str:
+        return " and ".join(islice(paths, 3)) if course.layout(assignment).packed else "notebook"
+
+    if other and not force:
+        return earlier, f"{one_line(student)} has another {called(other)} already, which was kept: --force replaces it"
+    for path, content in new.items():
+        atomic_write(folder / path, content)
+    stamp = folder / STAMP
     if there and os.path.lexists(stamp):
         stamp.unlink()
         return arrival, (
-            f"{one_line(student)} has another notebook now, and the time of the earlier one was removed: enter the new "
-            "one with 'softlookup times'"
+            f"{one_line(student)} has another {called(new)} now, and the time of the earlier one was removed: enter "
+            "the new one with 'softlookup times'"
         )
     return arrival, ""
+
+
+def _content(path: Path) -> bytes | None:
+    """What a file in ``submitted/`` holds; None if it is none."""
+    try:
+        return file_item(path, (path.name,)).read()
+    except (BadNotebook, OSError):
+        return None
 
 
 def _blocked(target: Path, base: Path) -> str:

@@ -1,12 +1,17 @@
-"""Collecting from nbgrader's exchange: nbgrader copies each hand-in with its time, and what was copied is looked at."""
+"""nbgrader's exchange: nbgrader copies each hand-in with its time, which is looked at, and gives feedback back.
+
+Source: nbgrader, exchange/default/release_feedback.py: a page is called after the hand-in's secret and its notebook.
+"""
 
 import contextlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from softlookup_command.plain_text import one_line, plain
 from softlookup_grader.course.folder import CONFIG_NAME, Course, quiet
-from softlookup_grader.course.inbox import SECRET, STAMP
+from softlookup_grader.course.inbox import SECRET, STAMP, read_slips
+from softlookup_grader.data.disk import atomic_write
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.platforms.items import ArrivedFile, in_folder
 
@@ -46,6 +51,49 @@ def from_exchange(course: Course, assignment: str, force: bool) -> tuple[dict[st
     return came, notes
 
 
+def exchange_folder(course: Course) -> Path | None:
+    """The course's folder in the exchange; None if neither its configuration nor everybody's names an exchange."""
+    root = _with_everybodys(course).Exchange.get("root")
+    return Path(root, course.directory.course_id) if root else None
+
+
+def release_feedback(course: Course, assignment: str, students: Iterable[str]) -> None:
+    """Have nbgrader give feedback back to those whose hand-in came through the exchange, where it is not there yet."""
+    from nbgrader.apps.api import NbGraderAPI
+    from nbgrader.utils import capture_log, temp_attrs
+
+    exchange, log = exchange_folder(course), course.log("release_feedback")
+    waiting = [student for student in students if exchange and not _has_feedback(exchange, course, assignment, student)]
+    with quiet(log):
+        api = NbGraderAPI(course.directory, config=_with_everybodys(course))
+        for student in waiting:
+            with temp_attrs(course.directory, assignment_id=assignment, student_id=student):
+                # Not by the API's own function, which warns of itself.
+                done = capture_log(api.exchange.ReleaseFeedback(coursedir=course.directory, parent=api))
+            print(done.get("log", ""), done.get("error", ""))
+            if not done["success"]:
+                raise CourseError(f"nbgrader could not release the feedback of {one_line(student)}: see {log}")
+
+
+def _has_feedback(exchange: Path, course: Course, assignment: str, student: str) -> bool:
+    """Whether the exchange holds a student's pages as they are now, or none belongs there."""
+    from nbgrader.utils import notebook_hash
+
+    folder = course.folder("feedback", student, assignment)
+    pages = list(folder.glob("*.html"))
+    if pages and not (folder / SECRET).is_file():  # nbgrader, which made no page of what was refused, copies them
+        for name, content in read_slips(course, assignment, student).items():
+            atomic_write(folder / name, content)
+    if not (folder / SECRET).is_file():
+        return True
+    secret = (folder / SECRET).read_text(encoding="utf-8")
+    for page in pages:
+        copy = exchange / "feedback" / f"{notebook_hash(secret=secret, notebook_id=page.stem)}.html"
+        if not copy.is_file() or copy.stat().st_mtime_ns < page.stat().st_mtime_ns:
+            return False
+    return True
+
+
 def _with_everybodys(course: Course) -> Any:
     """The course's configuration over everybody's, which is where a hub says what its exchange is."""
     from jupyter_core.paths import jupyter_config_path
@@ -60,10 +108,11 @@ def _with_everybodys(course: Course) -> Any:
 
 
 def _copied(course: Course, assignment: str, student: str, source: str) -> list[ArrivedFile]:
-    """What nbgrader copied of a student: the notebook under its own name, else all files."""
+    """What nbgrader copied of a student: the one notebook of an assignment under its own name, else all files."""
     folder: Path = course.folder("submitted", student, assignment)
     if not folder.is_dir() or folder.is_symlink():
         return []
     items = [item for item in in_folder(folder) if item.parts not in ((STAMP,), (SECRET,))]
-    notebooks = [item for item in items if item.parts == (f"{assignment}.ipynb",)]
+    alone = not course.layout(assignment).packed
+    notebooks = [item for item in items if alone and item.parts == (f"{assignment}.ipynb",)]
     return [ArrivedFile(item.parts, item.size, item.open, item.trouble, base=source) for item in notebooks or items]

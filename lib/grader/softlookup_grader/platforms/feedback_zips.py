@@ -2,14 +2,14 @@
 
 Source: Moodle, mod/assign/feedback/file/importziplib.php: "NAME_PARTICIPANT_assignsubmission_file" in a path names the
 student. Canvas, app/models/assignment.rb: the first two numbers of a name are the user and the attachment, under whose
-name the file is shown; so Canvas gets notebooks, since notebooks were handed in.
+name the file is shown; so Canvas gets notebooks, since notebooks were handed in: several of a student as one.
 """
 
 import contextlib
 import os
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -27,6 +27,7 @@ from softlookup_grader.data.disk import disk_trouble
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.records import REFUSED, Report
 from softlookup_grader.data.tables import amount
+from softlookup_grader.data.work import cell_key
 from softlookup_grader.platforms.owners import CANVAS, MOODLE
 
 PLATFORMS = ("moodle", "canvas")
@@ -58,19 +59,22 @@ def feedback_zips(course: Course, assignment: str, report: Report | None = None)
     with contextlib.ExitStack() as stack:
         zips = {name: stack.enter_context(_Zip(_place(course, assignment, name))) for name in PLATFORMS}
         for student, name in came.items():
-            if not _page(course, assignment, student).is_file():
+            pages = _pages(course, assignment, student)
+            if not pages:
                 why = f"there is no feedback page, which 'softlookup grade {assignment}' makes"
                 returned.notes.append(f"{one_line(student)} got no feedback: {why}")
                 continue
             packed.add(student)
             if MOODLE.search(name):
-                page = _page(course, assignment, student).read_text(encoding="utf-8", errors="replace")
-                zips["moodle"].add(_moodle_name(name, assignment), _DEAD_LINK.sub(r"\1", page))
+                texts = {path.stem: path.read_text(encoding="utf-8", errors="replace") for path in pages}
+                zips["moodle"].add(
+                    {_moodle_name(name, stem): _DEAD_LINK.sub(r"\1", page) for stem, page in texts.items()}
+                )
             else:
                 notebook = _notebook(course, assignment, lines.get(student), reasons.get(student, ""))
-                zips["canvas"].add(name if name.endswith(".ipynb") else f"{name}.ipynb", notebook)
+                zips["canvas"].add({name if name.endswith(".ipynb") else f"{name}.ipynb": notebook})
     returned.zips = {archive.path: archive.count for archive in zips.values() if archive.count}
-    others = sorted(name for name in lines if name not in packed and _page(course, assignment, name).is_file())
+    others = sorted(name for name in lines if name not in packed and _pages(course, assignment, name))
     if others:
         names = ", ".join(map(one_line, others))
         returned.notes.append(f"these students' notebooks came from no platform, so no zip has their feedback: {names}")
@@ -97,11 +101,13 @@ def _platforms_name(source: str) -> str:
     return name if MOODLE.search(name) or CANVAS.match(name) else ""
 
 
-def _page(course: Course, assignment: str, student: str) -> Path:
-    return course.notebook("feedback", student, assignment).with_suffix(".html")
+def _pages(course: Course, assignment: str, student: str) -> list[Path]:
+    """The feedback pages of a student."""
+    pages = (path.with_suffix(".html") for path in course.notebooks("feedback", student, assignment))
+    return [page for page in pages if page.is_file()]
 
 
-def _moodle_name(part: str, assignment: str) -> str:
+def _moodle_name(part: str, notebook: str) -> str:
     """Where a page stands in the zip: Moodle takes the second word between underscores for the participant.
 
     >>> _moodle_name("Ada_King_81_assignsubmission_file_04_one_head.ipynb", "04_one_head")
@@ -110,7 +116,7 @@ def _moodle_name(part: str, assignment: str) -> str:
     match = MOODLE.search(part)
     assert match is not None
     name = part[: match.start()].replace("_", " ").strip() or "Participant"
-    return f"{name}_{match[1]}_assignsubmission_file_/{assignment}.html"
+    return f"{name}_{match[1]}_assignsubmission_file_/{notebook}.html"
 
 
 class _Zip:
@@ -126,9 +132,11 @@ class _Zip:
             self._archive = zipfile.ZipFile(self._fresh, "w", zipfile.ZIP_DEFLATED)
         return self
 
-    def add(self, name: str, content: str) -> None:
-        with disk_trouble(self.path):
-            self._archive.writestr(name, content.encode("utf-8", "replace"))
+    def add(self, files: Mapping[str, str]) -> None:
+        """Add the feedback of a student."""
+        for name, content in files.items():
+            with disk_trouble(self.path):
+                self._archive.writestr(name, content.encode("utf-8", "replace"))
         self.count += 1
 
     def __exit__(self, error_type: object, *_: object) -> None:
@@ -143,12 +151,17 @@ class _Zip:
 
 
 def _notebook(course: Course, assignment: str, line: SheetRow | None, reason: str) -> str:
-    """The graded notebook with its points and comments in front; these alone where it could not be graded."""
+    """The graded notebooks as one with points and comments in front; these alone where nothing could be graded."""
     notebook = nbformat.v4.new_notebook()
-    if line is not None and line.status != REFUSED:
+    paths = course.notebooks("autograded", line.student, assignment) if line and line.status != REFUSED else []
+    for path in paths:
         with contextlib.suppress(OSError, ValueError, nbformat.ValidationError):
-            notebook = nbformat.read(course.notebook("autograded", line.student, assignment), as_version=4)
+            graded = nbformat.read(path, as_version=4)
+            notebook.metadata = graded.metadata
+            notebook.cells += [new_markdown_cell(f"# {path.stem}")] * (len(paths) > 1) + graded.cells
     notebook.metadata.pop("widgets", None)
+    for at, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{at}"
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             html = output.get("data", {}).get("text/html")
@@ -179,7 +192,12 @@ def _comments(course: Course, assignment: str, student: str) -> list[tuple[str, 
 
     with course.gradebook() as book:
         try:
-            comments = book.find_submission_notebook(assignment, assignment, student).comments
+            notebooks = sorted(book.find_submission(assignment, student).notebooks, key=lambda row: str(row.name))
         except MissingEntry:
             return []
-        return [(comment.name, comment.comment) for comment in comments if comment.comment]
+        return [
+            (cell_key(notebook.name, comment.name, len(notebooks)), comment.comment)
+            for notebook in notebooks
+            for comment in notebook.comments
+            if comment.comment
+        ]

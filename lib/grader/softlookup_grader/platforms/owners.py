@@ -131,6 +131,16 @@ def _of(name: str, students: Sequence[str]) -> Owner:
     return Owner(name, why=f"the roster has this name for {both}: rename the folders, and write their names into it")
 
 
+def given_name(name: str) -> str:
+    """What a student called a file, without what Moodle or Canvas put in front of it.
+
+    >>> given_name("ada_LATE_72_5_a.csv"), given_name("Ada_81_assignsubmission_file_a.csv"), given_name("a_b.csv")
+    ('a.csv', 'a.csv', 'a_b.csv')
+    """
+    match = MOODLE.search(name) or CANVAS.match(name)
+    return name[match.end() :].removeprefix("_") or name if match else name
+
+
 def is_platforms(name: str) -> bool:
     """Whether Moodle or Canvas named a folder or a file so.
 

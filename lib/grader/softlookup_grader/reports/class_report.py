@@ -4,10 +4,10 @@ import contextlib
 import json
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from softlookup_grader.course.arrived import Arrivals, arrivals
 from softlookup_grader.course.collected import summary
@@ -15,11 +15,13 @@ from softlookup_grader.course.deadlines import deadlines, more_time
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.grade_sheet import SheetRow, read_sheet
 from softlookup_grader.course.hand_ins import HandIns
-from softlookup_grader.course.inbox import read_submission
+from softlookup_grader.course.inbox import notebooks_in, read_submission
 from softlookup_grader.course.notebooks import BadNotebook, read_notebook, task_id
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.records import GRADED, MISSING, REFUSED, HandMark, Record, Report, TaskMark, task_names
+from softlookup_grader.data.work import cell_key
 from softlookup_grader.judging.rebuild import rebuild
+from softlookup_grader.judging.stock import as_handed_in
 from softlookup_grader.reports.help_asked import helped
 from softlookup_grader.reports.known_answers import KnownAnswers, answer_texts, known_answers
 from softlookup_grader.reports.side_by_side import Likeness
@@ -27,6 +29,7 @@ from softlookup_grader.reports.similarity import HINT, Cells, SimilarPair, Token
 from softlookup_judge.checking.catalogue import Catalogue, UnknownTask, catalogue_of
 
 BARS = 10
+Kind = TypeVar("Kind")
 PAIRS = 20  # so many pairs are shown; the JSON file holds all
 
 
@@ -240,7 +243,7 @@ def collected_lines(course: Course, assignment: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _HandedIn:
-    """What students wrote themselves: texts by student and cell, tokens likewise, and the release's tokens."""
+    """What students wrote themselves: texts by student and cell's key, tokens likewise, and the release's tokens."""
 
     released: dict[str, Tokens]
     tokens: dict[str, Cells]
@@ -249,15 +252,26 @@ class _HandedIn:
 
 def _handed_in(course: Course, assignment: str, students: Sequence[str]) -> _HandedIn:
     """Read these students' submitted notebooks; files that are no notebooks are left out."""
-    release = read_notebook(course.notebook("release", ".", assignment))
-    handed_in = _HandedIn(given_by(release), {}, {})
+    put_together = as_handed_in if course.layout(assignment).stock else rebuild
+    releases = {path.stem: read_notebook(path) for path in course.notebooks("release", ".", assignment)}
+    released = {name: given_by(release) for name, release in releases.items()}
+
+    def by_key(name: str, cells: Mapping[str, Kind]) -> dict[str, Kind]:
+        return {cell_key(name, cell, len(releases)): about for cell, about in cells.items()}
+
+    handed_in = _HandedIn({}, {}, {})
+    for name, cells in released.items():
+        handed_in.released.update(by_key(name, cells))
     for student in students:
         content = read_submission(course, assignment, student).content
         if content is not None:
+            tokens, texts = dict[str, Tokens](), dict[str, str]()
             with contextlib.suppress(BadNotebook):
-                rebuilt = rebuild(release, content, f"{assignment}.ipynb").notebook
-                handed_in.tokens[student] = cells_of(rebuilt, handed_in.released)
-                handed_in.texts[student] = answer_texts(rebuilt)
+                for name, raw in notebooks_in(course, assignment, content).items():
+                    rebuilt = put_together(releases[name], raw, f"{name}.ipynb").notebook
+                    tokens |= by_key(name, cells_of(rebuilt, released[name]))
+                    texts |= by_key(name, answer_texts(rebuilt))
+                handed_in.tokens[student], handed_in.texts[student] = tokens, texts
     return handed_in
 
 

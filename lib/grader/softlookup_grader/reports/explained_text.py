@@ -63,7 +63,7 @@ def _task_lines(explained: Explained) -> list[str]:
         lines.append(f"  in the ledger: {was} (task, release or library have changed since)")
     now = explained.in_gradebook
     by_person = now is not None and now.by_hand is not None
-    if now is not None and (by_person or now.points != mark.points):
+    if now is not None and now.entered and (by_person or now.points != mark.points):
         lines.append(f"  in the gradebook: {now.points:g}" + ", given by a person" * by_person)
     if mark.verdict in ("pass", "by hand"):
         return lines

@@ -12,7 +12,7 @@ from softlookup_grader.course.inbox import read_submission
 from softlookup_grader.course.personal import own_release
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.records import GRADED
-from softlookup_grader.data.work import Graded, Mark, RunSettings, digest_of, with_release
+from softlookup_grader.data.work import Graded, Mark, RunSettings, digest_of, packed, with_release
 from softlookup_grader.judging.settings import identity, settings_for
 from softlookup_grader.run.ledger import Run, last_line
 from softlookup_judge.data.result import CheckResult
@@ -86,16 +86,17 @@ def explain(
 
 
 def what_was_graded(course: Course, assignment: str, graded: Graded) -> tuple[bool | None, bytes]:
-    """Whether the submitted file has changed since, None if it is gone; and the file to ask."""
+    """Whether what was submitted has changed since, None if it is gone; and what to ask, packed as it was."""
     student = graded.student
     submitted = read_submission(course, assignment, graded.given_by or student).content
     if submitted is not None and digest_of(submitted) == graded.digest:
         return False, submitted
-    try:
-        content = course.notebook("autograded", student, assignment).read_bytes()
-    except OSError:
+    paths = [path for path in course.notebooks("autograded", student, assignment) if path.is_file()]
+    if not paths:
         raise CourseError(
             f"the graded answers of {student!r} no longer exist: the submitted file has changed, and there is no "
             f"autograded one; 'softlookup grade {assignment} --student {student}' grades it again"
-        ) from None
+        )
+    files = {path.name: path.read_bytes() for path in paths}
+    content = packed(files) if course.layout(assignment).packed else files[paths[0].name]
     return None if submitted is None else True, content

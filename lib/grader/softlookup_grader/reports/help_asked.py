@@ -7,6 +7,7 @@ from dataclasses import replace
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.grade_sheet import SheetRow
 from softlookup_grader.course.hand_ins import HandIns
+from softlookup_grader.course.inbox import notebooks_in
 from softlookup_grader.course.notebooks import BadNotebook, help_of, notebook_json, task_id
 from softlookup_judge.checking.catalogue import catalogue_of
 from softlookup_judge.data.result import HELP_STEPS
@@ -21,8 +22,10 @@ def helped(course: Course, assignment: str, students: Iterable[str]) -> dict[str
         content = hand_ins.read(student).content
         if content is not None and b'"help"' in content:
             with contextlib.suppress(BadNotebook):
-                cells = notebook_json(content, assignment).get("cells")
-                student_help = {task: steps for task, steps in help_of(cells).items() if task in known}
+                student_help = dict[str, int]()
+                for name, raw in notebooks_in(course, assignment, content).items():
+                    steps_by_task = help_of(notebook_json(raw, f"{name}.ipynb").get("cells"))
+                    student_help |= {task: steps for task, steps in steps_by_task.items() if task in known}
                 if student_help:
                     help_by_student[student] = student_help
     return help_by_student

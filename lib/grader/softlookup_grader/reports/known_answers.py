@@ -104,12 +104,15 @@ def answer_texts(notebook: Any) -> dict[str, str]:
 
 
 def _read(path: Path, released: Mapping[str, Tokens]) -> tuple[Cells, dict[str, str]]:
-    """The answers of an earlier notebook, as tokens and as texts; none where it cannot be read."""
+    """The answers of an earlier notebook, as tokens and as texts, by cells' keys; none where it cannot be read."""
+    keys = {key.rpartition("/")[2]: key for key in released if "/" not in key or key.startswith(f"{path.stem}/")}
     try:
         notebook = read_notebook(path)
     except (BadNotebook, OSError):
         return {}, {}
-    return cells_of(notebook, released), answer_texts(notebook)
+    tokens = cells_of(notebook, {cell: released[key] for cell, key in keys.items()})
+    texts = answer_texts(notebook)
+    return {keys[cell]: words for cell, words in tokens.items()}, {keys[cell]: texts[cell] for cell in tokens}
 
 
 def _structure(tokens: Tokens) -> Tokens:

@@ -44,7 +44,7 @@ _KEPT = frozenset(keyword.kwlist) | frozenset(dir(builtins))
 
 Tokens = tuple[str, ...]
 Cells = Mapping[str, Tokens]
-"""The tokens of a student's own in each solution cell, by grade_id; cells that hold none are left out."""
+"""The tokens of a student's own in each solution cell, by its name; cells that hold none are left out."""
 
 
 @dataclass(frozen=True)

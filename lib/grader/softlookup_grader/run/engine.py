@@ -43,18 +43,23 @@ def local_executor(
     return executor
 
 
-def shared_by(course: Course, assignments: Sequence[str]) -> "AbstractContextManager[ZygotePool | None]":
-    """Get what several assignments' submissions are forked from, so that torch is imported once."""
-    if len(assignments) < 2:
+def shared_by(
+    course: Course, assignments: Sequence[str], keeps: bool = False
+) -> "AbstractContextManager[ZygotePool | None]":
+    """Get what several assignments' submissions are forked from, so that torch is imported once.
+
+    With ``keeps`` nothing of it ends with a run.
+    """
+    if len(assignments) < 2 and not keeps:
         return nullcontext()
-    from softlookup_grader.judging.settings import release_text
+    from softlookup_grader.judging.settings import release_texts
     from softlookup_grader.judging.zygotes import ZygotePool
 
-    releases = []
+    releases: list[str] = []
     for name in assignments:
         with suppress(CourseError):  # said when its turn comes
-            releases.append(release_text(course, name))
-    return ZygotePool(releases, course.root)
+            releases += [] if course.layout(name).stock else release_texts(course, name).values()
+    return ZygotePool(releases, course.root, keeps=keeps)
 
 
 def grade_assignment(
@@ -88,8 +93,10 @@ def grade_assignment(
         Ledger(folder, identity(settings), request.seed, request.sandbox, request.again) as ledger,
         GradebookWriter(course, request.assignment) as writer,
     ):
-        writer.check_release(nbformat.reads(settings.release, as_version=4))
-        keeper = Keeper(course, request, ledger, writer, Shelf(folder), watch or Watcher())
+        releases = {book.name: nbformat.reads(book.text, as_version=4) for book in settings.notebooks}
+        writer.check_releases(releases)
+        was_finished = ledger.finished
+        keeper = Keeper(course, request, ledger, writer, Shelf(folder), watch or Watcher(), releases)
         settings = replace(settings, seed=ledger.run.seed)
         if executor is None and request.sandbox != "none":
             keeper.about = memory_held()
@@ -97,7 +104,7 @@ def grade_assignment(
         report = keeper.report(students)
         if request.feedback:
             keeper.pages(report)
-        if not request.students:
+        if was_finished or not (request.students or request.arriving):
             ledger.mark_finished()
         return report
 
@@ -108,7 +115,10 @@ def _class(course: Course, request: GradeRequest) -> list[str]:
     if not students:
         refused = course.left_out(request.assignment)
         raise CourseError(refused[0] if refused else f"nobody handed in anything: {course.submitted} has no folders")
-    graded = sum(course.notebook("autograded", student, request.assignment).is_file() for student in students)
+    graded = sum(
+        any(path.is_file() for path in course.notebooks("autograded", student, request.assignment))
+        for student in students
+    )
     if graded and not course.has_submissions():
         raise CourseError(
             f"{course.submitted} has no folders, but {graded} of {len(students)} in the class were graded in "

@@ -2,10 +2,13 @@
 
 import dataclasses
 import datetime
+import json
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from nbformat import NotebookNode
 
 from softlookup_grader.course.autograded import Autograded
 from softlookup_grader.course.folder import Course
@@ -15,7 +18,8 @@ from softlookup_grader.data.disk import Shelf
 from softlookup_grader.data.errors import CourseError, GradebookError
 from softlookup_grader.data.records import GRADED, MISSING, REFUSED, Record, Report
 from softlookup_grader.data.work import Graded, with_release
-from softlookup_grader.feedback.pages import make_pages, page_of, points_page, remove_page
+from softlookup_grader.feedback.pages import make_pages, pages_of, points_page, remove_page
+from softlookup_grader.judging.marking import reckoned, worth_changed
 from softlookup_grader.run.interrupts import kept_interrupts
 from softlookup_grader.run.ledger import Ledger
 from softlookup_grader.run.request import GradeRequest, Watcher
@@ -23,6 +27,7 @@ from softlookup_grader.run.writer import GradebookWriter
 from softlookup_grader.workers.making import Executor
 from softlookup_grader.workers.pool import processors
 
+NOTHING_NEW = "nothing has changed since the last grading: 'softlookup grade --again' grades all again"
 _TOGETHER, _TOGETHER_S = 32, 1.0
 """How many submissions are entered in one commit at most, and how many seconds the first of them waits for others."""
 
@@ -37,11 +42,13 @@ class Keeper:
     writer: GradebookWriter
     shelf: Shelf
     watch: Watcher
+    releases: Mapping[str, NotebookNode]  # the notebooks that students got, by name
 
     def __post_init__(self) -> None:
         self.autograded = Autograded(self.course, self.request.assignment)
         self.personal = is_personal(self.course, self.request.assignment)
         self.hand_ins = HandIns(self.course, self.request.assignment)
+        self.reckoned = 0  # how many submissions have other points, since their cells have
         self.not_entered: GradebookError | None = None
         self.aside: deque[Graded] = deque()
         self.waiting: list[tuple[Graded, datetime.datetime | None]] = []
@@ -57,8 +64,8 @@ class Keeper:
     def grade(self, students: list[str], executor: Executor) -> None:
         """Grade what needs it, and enter all that is graded."""
         todo = self._plan(students)
-        if not todo:
-            self.watch.say("nothing has changed since the last grading: 'softlookup grade --again' grades all again")
+        if not todo and not self.reckoned:
+            self.watch.say(NOTHING_NEW)
         elif self.about:
             self.watch.say(self.about)
         everybody = len({*students, *todo})
@@ -108,8 +115,11 @@ class Keeper:
             if (entry := self.ledger.of(student)) and entry.entered
         }
         todo = []
+        worths = {cell.name: cell.max for cell in self.writer.cells.values()}
         for student in students:
             entry = self.ledger.of(student)
+            if self.request.arriving and self._is_arriving(student):
+                continue
             if self.request.students or entry is None:
                 todo.append(student)
                 continue
@@ -118,16 +128,30 @@ class Keeper:
             same = (entry.digest, graded.given_by) == (came.digest, self.hand_ins.given_by(student))
             if came.content is None:
                 same = (graded.status, graded.reason) == (came.status, came.reason)
-            if same and not entry.entered and (graded.status != GRADED or self.shelf.get(student) is not None):
+            waits = same and not entry.entered and (graded.status != GRADED or self.shelf.get(student) is not None)
+            stands = same and entry.entered and holds.get(student, graded.status != GRADED)
+            if not waits and not (stands and (graded.status != GRADED or self.autograded.has(student))):
+                todo.append(student)
+            elif worth_changed(graded, worths):
+                notebooks = self.autograded.read(student) if stands else self._shelved(graded).notebooks
+                changed = reckoned(graded, notebooks, worths, self.releases)
+                if changed is None:
+                    todo.append(student)
+                else:
+                    self._record(changed, self.hand_ins.came(student)[0])
+                    self.reckoned += 1
+            elif waits:
                 self._wait(self._shelved(graded), self.hand_ins.came(student)[0])
-            elif not same or not entry.entered:
-                todo.append(student)
-            elif not holds.get(student, graded.status != GRADED):
-                todo.append(student)
-            elif graded.status == GRADED and not self.autograded.has(student):
-                todo.append(student)
         self._enter_waiting()
+        if self.reckoned:
+            which = "1 submission was" if self.reckoned == 1 else f"{self.reckoned} submissions were"
+            self.watch.say(f"points were changed: {which} given new ones, without being run again")
         return list(dict.fromkeys(other for student in todo for other in self.hand_ins.sharing.sharers(student)))
+
+    def _is_arriving(self, student: str) -> bool:
+        """Whether a file that counts for a student, or counted when it was graded, is still being written."""
+        before = self.ledger.graded(student).given_by if self.ledger.of(student) else ""
+        return not self.request.arriving.isdisjoint((before, *self.hand_ins.sharing.sharers(student)))
 
     def _submissions(self, todo: list[str], digests: dict[str, str]) -> Iterator[tuple[str, bytes]]:
         """Read submissions as they are needed, maybe in another thread: nothing is written, what cannot run waits."""
@@ -164,11 +188,14 @@ class Keeper:
         came, remark = self.hand_ins.came(graded.student)
         if remark:
             graded = dataclasses.replace(graded, remarks=(*graded.remarks, remark))
-        # The notebook first: a line in the ledger without it could not be entered.
-        if graded.status == GRADED:
-            self.shelf.store(graded.student, graded.notebook)
-        self.ledger.add(graded)
+        self._record(graded, came)
         self.watch.step(graded.student, graded)
+
+    def _record(self, graded: Graded, came: datetime.datetime | None) -> None:
+        # The notebooks first: a line in the ledger without them could not be entered.
+        if graded.status == GRADED:
+            self.shelf.store(graded.student, json.dumps(graded.notebooks))
+        self.ledger.add(graded)
         self._wait(graded, came)
 
     def _wait(self, graded: Graded, came: datetime.datetime | None) -> None:
@@ -201,17 +228,17 @@ class Keeper:
 
     def _shelved(self, graded: Graded) -> Graded:
         """What the ledger holds, with the notebook."""
-        notebook = self.shelf.get(graded.student) if graded.status == GRADED else ""
-        if notebook is None:
+        text = self.shelf.get(graded.student) if graded.status == GRADED else "[]"
+        if text is None:
             raise CourseError(f"the graded notebook of {graded.student} was removed: run the same command again")
-        return dataclasses.replace(graded, notebook=notebook)
+        return dataclasses.replace(graded, notebooks=tuple((name, notebook) for name, notebook in json.loads(text)))
 
     def _enter(self, group: Sequence[tuple[Graded, datetime.datetime | None]]) -> None:
         """Enter graded submissions into the gradebook and autograded/; doing it twice changes nothing."""
         self.writer.enter_all([(graded, came if graded.status == GRADED else None) for graded, came in group])
         for graded, _ in group:
             if graded.status == GRADED:
-                self.autograded.write(graded.student, graded.notebook)
+                self.autograded.write(graded.student, graded.notebooks)
             else:
                 self.autograded.remove(graded.student)
                 remove_page(self.course, self.request.assignment, graded.student)
@@ -258,8 +285,9 @@ class Keeper:
         reasons: dict[str, str] = {}
         for row in report.records:
             entry = self.ledger.of(row.student)
-            page = page_of(self.course, report.assignment, row.student)
-            if row.status != MISSING and entry and not (entry.page == self._shown(row) and page.is_file()):
+            pages = pages_of(self.course, report.assignment, row.student, row.status == REFUSED)
+            there = all(page.is_file() for page in pages)
+            if row.status != MISSING and entry and not (entry.page == self._shown(row) and there):
                 reasons[row.student] = row.reason if row.status == REFUSED else ""
         if not reasons:
             return

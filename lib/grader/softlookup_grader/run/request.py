@@ -1,6 +1,6 @@
 """A request to grade a class, and the listener that follows its progress."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from softlookup_grader.data.work import Graded, Limits
 
@@ -17,7 +17,8 @@ class GradeRequest:
     sandbox: str = "bubblewrap"  # "bubblewrap", or "none" for code that one trusts
     workers: int | None = None  # how many submissions at a time; None takes the number of processors
     feedback: bool = True  # whether to make feedback pages
-    limits: Limits = field(default_factory=Limits)  # what one submission may use
+    arriving: frozenset[str] = frozenset()  # students whose files are still being written: they are left for later
+    limits: Limits | None = None  # what each notebook of a submission may use; None takes what is usual
 
 
 class Watcher:

@@ -9,8 +9,9 @@ import datetime
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -41,16 +42,14 @@ from softlookup_grader.course.late_rules import LateRule
 from softlookup_grader.course.notebooks import grade_id, is_graded, is_solution, task_id
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.records import GRADED, HandMark, Record, TaskMark
-from softlookup_grader.data.work import Graded
-
-BY_HAND = "by hand"
+from softlookup_grader.data.work import BY_HAND, Graded, Mark, cell_key
 
 
 @dataclass(frozen=True)
 class GradeCell:
     """A cell of the assignment that points hang on."""
 
-    name: str
+    name: str  # its key (``cell_key``)
     max: float
     by_hand: bool  # whether a person gives the points
     is_task: bool  # whether it is one of nbgrader's manually graded tasks, which stand beside the answer
@@ -80,6 +79,7 @@ class _Sheet:
     """A notebook of the assignment, and the cells that each submission has a grade or a comment for, by their ids."""
 
     id: str
+    name: str
     grades: tuple[str, ...]
     comments: tuple[str, ...]
 
@@ -90,8 +90,8 @@ class _Entry:
 
     graded: Graded
     came: datetime.datetime | None
-    points: dict[str, float | None]
-    changed: set[str]
+    marks: dict[str, Mark]  # by the cells' keys
+    untouched: set[str]  # keys of the answers that are as released
 
 
 class GradebookWriter:
@@ -109,11 +109,10 @@ class GradebookWriter:
             self._book: Any = stack.enter_context(self._course.gradebook())
             try:
                 page = self._book.find_assignment(self._assignment)
-                notebook = self._book.find_notebook(self._assignment, self._assignment)
             except MissingEntry:
-                raise CourseError(f"the gradebook has no notebook {self._assignment} in {self._assignment}") from None
+                raise CourseError(f"the gradebook has no assignment {self._assignment}") from None
             self._page_id, self.max, self._due = page.id, float(page.max_score), page.duedate
-            self._read_cells(notebook)
+            self._read_cells(page.notebooks)
             self._sheets = tuple(map(_sheet, page.notebooks))
             self._late = self._late_step()
             self._book.db.rollback()  # nothing stays locked while submissions are graded
@@ -123,18 +122,22 @@ class GradebookWriter:
     def __exit__(self, *exc: object) -> None:
         self._open.close()
 
-    def _read_cells(self, notebook: Any) -> None:
+    def _read_cells(self, notebooks: Sequence[Any]) -> None:
         """Keep what is the same for all students as plain data: the database forgets its objects at each commit."""
-        order = {cell.name: index for index, cell in enumerate(notebook.source_cells)}
-        answers = {cell.name for cell in notebook.solution_cells}
-        self._checksums = {cell.name: cell.checksum for cell in notebook.source_cells}
-        self._answer_names = {cell.id: cell.name for cell in notebook.solution_cells}
-        cells = {
-            c.id: GradeCell(c.name, float(c.max_score), c.name in answers or c.cell_type == "markdown", False)
-            for c in notebook.grade_cells
-        }
-        cells |= {c.id: GradeCell(c.name, float(c.max_score), True, True) for c in notebook.task_cells}
-        self.cells = dict(sorted(cells.items(), key=lambda pair: order.get(pair[1].name, -1)))
+        self.cells: dict[str, GradeCell] = {}
+        self._checksums: dict[str, str] = {}
+        self._answer_names: dict[str, str] = {}
+        for notebook in sorted(notebooks, key=lambda notebook: str(notebook.name)):
+            key = partial(cell_key, notebook.name, notebooks=len(notebooks))
+            order = {cell.name: index for index, cell in enumerate(notebook.source_cells)}
+            answers = {cell.name for cell in notebook.solution_cells}
+            self._checksums |= {key(cell.name): cell.checksum for cell in notebook.source_cells}
+            self._answer_names |= {cell.id: key(cell.name) for cell in notebook.solution_cells}
+            rows = sorted([*notebook.grade_cells, *notebook.task_cells], key=lambda cell: order.get(cell.name, -1))
+            tasks = {cell.id for cell in notebook.task_cells}
+            for cell in rows:
+                by_hand = cell.id in tasks or cell.name in answers or cell.cell_type == "markdown"
+                self.cells[cell.id] = GradeCell(key(cell.name), float(cell.max_score), by_hand, cell.id in tasks)
 
     def _late_step(self) -> Any:
         """The course's own AssignLatePenalties, whose plugin may lie in the course's folder."""
@@ -151,19 +154,24 @@ class GradebookWriter:
             sys.path.remove(root)
         return step
 
-    def check_release(self, release: Any) -> None:
-        """Hold that the notebook that students got is the one the gradebook knows."""
+    def check_releases(self, releases: Mapping[str, Any]) -> None:
+        """Hold that the notebooks that students got are those that the gradebook knows."""
         gradebook_points = {cell.name: cell.max for cell in self.cells.values() if not cell.is_task}
-        release_points = {grade_id(c): float(c.metadata.nbgrader.points) for c in release.cells if is_graded(c)}
+        release_points = {
+            cell_key(name, grade_id(cell), len(releases)): float(cell.metadata.nbgrader.points)
+            for name, release in releases.items()
+            for cell in release.cells
+            if is_graded(cell)
+        }
         differ = sorted(
             name
             for name in gradebook_points.keys() | release_points.keys()
             if gradebook_points.get(name) != release_points.get(name)
         )
-        if differ:
+        if differ or {row.name for row in self._sheets} != set(releases):
+            where = ", ".join(differ) or "their notebooks"
             raise CourseError(
-                f"the release of {self._assignment} and the gradebook differ in {', '.join(differ)}: "
-                "run 'softlookup release' again"
+                f"the release of {self._assignment} and the gradebook differ in {where}: release it again"
             )
 
     def enter_all(self, submissions: Sequence[tuple[Graded, datetime.datetime | None]]) -> None:
@@ -172,8 +180,8 @@ class GradebookWriter:
             _Entry(
                 graded,
                 parse_utc(came),
-                {mark.cell: mark.points for mark in graded.marks},
-                _changed(graded.notebook, self._checksums),
+                {mark.cell: mark for mark in graded.marks},
+                self._untouched(graded.notebooks),
             )
             for graded, came in submissions
         ]
@@ -241,21 +249,36 @@ class GradebookWriter:
                 for notebook in submission.notebooks:
                     self._penalise(submission, notebook)
 
+    def _untouched(self, notebooks: Sequence[tuple[str, str]]) -> set[str]:
+        """Keys of the answers in graded notebooks that are as released."""
+        untouched = set()
+        for name, text in notebooks:
+            content = json.loads(text)
+            content["cells"] = [cell for cell in content["cells"] if is_solution(cell)]
+            for cell in rejoin_lines(nbformat.from_dict(content)).cells:
+                key = cell_key(name, grade_id(cell), len(self._sheets))
+                if compute_checksum(cell) == self._checksums.get(key):
+                    untouched.add(key)
+        return untouched
+
     def _points(self, entry: _Entry, cell_id: str, manual: float | None) -> dict[str, Any]:
         """What grading changes in the row of a cell, by the names of columns."""
         if entry.graded.status != GRADED:
             return {"auto_score": None, "needs_manual_grade": False}
         cell = self.cells.get(cell_id)
-        if cell is None or cell.is_task:
+        mark = entry.marks.get(cell.name) if cell else None
+        if cell is None or (cell.is_task and mark is None):
             return {}
-        # As nbgrader has it: an answer that nobody touched needs no reading.
-        untouched = None if cell.name in entry.changed else 0.0
-        auto = untouched if cell.by_hand else entry.points.get(cell.name, 0.0)
+        auto: float | None
+        if cell.by_hand:
+            # As nbgrader has it: an answer that nobody touched needs no reading, nor does what was not handed in.
+            auto = 0.0 if cell.name in entry.untouched or (mark and mark.verdict == "blank") else None
+        else:
+            auto = mark.points if mark else 0.0
         return {"auto_score": auto, "needs_manual_grade": manual is not None or auto is None}
 
     def _comment(self, entry: _Entry, cell_id: str) -> str | None:
-        name = self._answer_names.get(cell_id)
-        untouched = entry.graded.status == GRADED and name and name not in entry.changed
+        untouched = entry.graded.status == GRADED and self._answer_names.get(cell_id) in entry.untouched
         return "No response." if untouched else None
 
     def _penalise(self, submission: Any, submitted_notebook: Any) -> None:
@@ -403,17 +426,7 @@ def _same(first: float | None, second: float | None) -> bool:
     return first == second or (first is not None and second is not None and abs(first - second) < 1e-3)
 
 
-def _changed(notebook: str, checksums: dict[str, str]) -> set[str]:
-    """Names of the solution cells that differ from the release."""
-    if not notebook:
-        return set()
-    content = json.loads(notebook)
-    content["cells"] = [cell for cell in content["cells"] if is_solution(cell)]
-    answers = rejoin_lines(nbformat.from_dict(content)).cells
-    return {grade_id(cell) for cell in answers if compute_checksum(cell) != checksums.get(grade_id(cell))}
-
-
 def _sheet(notebook: Any) -> _Sheet:
     tasks = [cell.id for cell in notebook.task_cells]
     grades, answers = ([cell.id for cell in cells] for cells in (notebook.grade_cells, notebook.solution_cells))
-    return _Sheet(notebook.id, (*grades, *tasks), (*answers, *tasks))
+    return _Sheet(notebook.id, notebook.name, (*grades, *tasks), (*answers, *tasks))

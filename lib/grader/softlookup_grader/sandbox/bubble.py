@@ -41,6 +41,15 @@ _HOME = "/tmp/notebook"
 _PLAINLY = ("-s", "-B", "-P")
 """Python's options: nothing of the user's own, no compiled files written, no folder put on the path."""
 
+_BESIDE = "beside"
+"""The folder of the staged library that holds the files beside an assignment's notebooks."""
+
+_AS_IN_A_KERNEL = {
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "NBGRADER_EXECUTION": "autograde",
+}
+"""What nbgrader's kernels find in their environment."""
+
 _SYSTEM = ("lib", "lib64", "lib32", "bin", "sbin")
 
 _WRITTEN = ("transformers", "sentence_transformers")
@@ -79,6 +88,18 @@ def staged(hidden: Sequence[str] = ()) -> Path:
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
     return folder
+
+
+@needs_room()
+def _lay_beside(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Put an assignment's files where submissions get copies from."""
+    folder.mkdir()
+    for path, content in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    for entry in (folder, *folder.rglob("*")):
+        entry.chmod(0o755 if entry.is_dir() else 0o644)
 
 
 def beside_submissions() -> dict[str, tuple[str, ...]]:
@@ -154,21 +175,33 @@ class Zygote:
         modules: Sequence[str] = (),
         forbidden: Sequence[Sequence[str]] = (),
         hidden: Sequence[str] = (),
+        beside: Mapping[str, bytes] | None = None,
     ) -> "Zygote":
-        """Start a zygote in a process of its own. It begins to import at once, and is ready after ``wait``."""
+        """Start a zygote in a process of its own. It begins to import at once, and is ready after ``wait``.
+
+        Where files ``beside`` notebooks are given, submissions run as in a kernel, in a folder with copies of them.
+        """
         if sandbox not in ("bubblewrap", "none"):
             raise ValueError(f"sandbox is {sandbox!r}; wanted 'bubblewrap' or 'none'")
         bare = sandbox == "none"
         if not bare:
             _bubblewrap()  # what is missing is said before a folder is made
         stage = staged(hidden)
+        if beside is not None:
+            _lay_beside(stage / _BESIDE, beside)
         # Messages keep their ends: several may wait until everything is imported.
         judge_end, zygote_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the zygote
         there = stage if bare else Path("/softlookup")
         python = [sys.executable, *_PLAINLY] if bare else sandboxed(stage)
         script = str(there / "softlookup_inside/sandbox/zygote.py")
-        options = json.dumps({"modules": list(modules), "forbidden": [list(names) for names in forbidden]})
+        options = json.dumps(
+            {
+                "modules": list(modules),
+                "forbidden": [list(names) for names in forbidden],
+                "beside": "" if beside is None else str(there / _BESIDE),
+            }
+        )
         fd = zygote_end.fileno()
         try:
             process = subprocess.Popen(
@@ -177,7 +210,7 @@ class Zygote:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
-                env=environment(there),
+                env=environment(there) | ({} if beside is None else _AS_IN_A_KERNEL),
                 start_new_session=True,
                 umask=0o022,  # files of a submission are as at home, however private the course is
             )

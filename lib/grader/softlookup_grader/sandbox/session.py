@@ -101,6 +101,20 @@ class SubmissionSession:
         self.watch.close()
         self.process.close()
 
+    def write_files(self, files: Mapping[str, bytes]) -> None:
+        """Put files into the folder in which cells run; Dead if the process does not survive it."""
+        arrays = [np.frombuffer(content, np.uint8) for content in files.values()]
+        self._asked({"do": "write", "paths": list(files)}, arrays, self.limits.cell_s)
+
+    def read_files(self, most: int, most_bytes: int) -> dict[str, bytes]:
+        """Take the files that cells left in the folder in which they run; Dead if the process does not survive it."""
+        request = {"do": "read", "most": most, "bytes": most_bytes}
+        reply, arrays = self._asked(request, (), self.limits.cell_s)
+        paths = reply.get("paths")
+        if not isinstance(paths, list) or not len(paths) == len(arrays) <= most:
+            raise self._broke(_OTHERWISE)
+        return {text(path, 500): array.tobytes() for path, array in zip(paths, arrays, strict=True)}
+
     def run(self, source: str, seconds: float | None = None) -> Ran:
         """Run a cell, for so many seconds; None takes what a cell may. Dead if the process does not survive it."""
         start_s = time.monotonic()

@@ -29,7 +29,7 @@ MakeExecutor = Callable[[RunSettings], Executor]
 
 def patience_for(settings: RunSettings) -> float:
     """Seconds after which a process that does not answer is ended: an examiner ends a submission at its limit."""
-    return 60.0 + 2 * settings.limits.total_s
+    return 60.0 + 2 * settings.total_s
 
 
 def make_examiner(settings: RunSettings, zygote: socket.socket | None = None) -> Examiner:

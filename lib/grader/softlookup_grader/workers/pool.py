@@ -295,11 +295,10 @@ def _mine() -> list[int]:
 
 
 def encode(graded: Graded) -> bytes:
-    """What grading came to as bytes: a line of JSON, and its notebook as it is."""
-    return json.dumps(graded.as_json()).encode() + b"\n" + graded.notebook.encode("utf-8", "surrogatepass")
+    """What grading came to, as bytes."""
+    return json.dumps({**graded.as_json(), "notebooks": graded.notebooks}).encode()
 
 
 def decode(content: bytes) -> Graded:
     """Read back what encode gave."""
-    header, _, notebook = content.partition(b"\n")
-    return Graded.from_json({**json.loads(header), "notebook": notebook.decode("utf-8", "surrogatepass")})
+    return Graded.from_json(json.loads(content))

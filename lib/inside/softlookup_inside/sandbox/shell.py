@@ -28,14 +28,31 @@ class CellEnd:
     cut: int = 0  # how many characters of output were not kept
 
 
+_LITTLE = 1000  # characters of a result, or on stderr, that are kept behind an output that is too long
+
+
 class _Kept:
     """The outputs of one cell, as nbformat has them."""
 
     def __init__(self, room: int) -> None:
         self.outputs: list[dict[str, Any]] = []
         self.room, self.cut = room, 0
+        self.clears = False  # whether the next output takes the place of all before it
+
+    def clear(self, wait: bool) -> None:
+        self.clears = wait
+        if not wait:
+            self.outputs.clear()
+
+    def _begin_output(self) -> None:
+        if self.clears:
+            self.clear(wait=False)
 
     def stream(self, name: str, text: str) -> None:
+        self._begin_output()
+        # What comes behind a long output says whether a test failed: a little of it is kept.
+        if name == "stderr" and self.room <= 0 and not any(output.get("name") == name for output in self.outputs):
+            self.room = _LITTLE
         part = text[: max(0, self.room)]
         self.room -= len(part)
         self.cut += len(text) - len(part)
@@ -48,8 +65,11 @@ class _Kept:
             self.outputs.append({"output_type": "stream", "name": name, "text": [part]})
 
     def show(self, output: dict[str, Any], data: Any) -> None:
+        self._begin_output()
         size = sum(len(str(value)) for value in data.values())
-        if size > self.room:
+        if output["output_type"] == "execute_result" and size > self.room:
+            data = {"text/plain": str(data.get("text/plain", ""))[:_LITTLE]}  # it may be points
+        elif size > self.room:
             self.cut += size
             return
         self.room -= size
@@ -86,7 +106,15 @@ class CellShell:
             def publish(self, data: Any, metadata: Any = None, source: Any = None, **others: Any) -> None:
                 cell_shell.cell_outputs.show({"output_type": "display_data"}, data)
 
+            def clear_output(self, wait: bool = False) -> None:
+                cell_shell.cell_outputs.clear(wait)
+
         class Hook(DisplayHook):
+            def quiet(self) -> bool:
+                history = shell.history_manager
+                last = history.input_hist_parsed[-1] if history is not None else ""
+                return ";" in last and bool(super().quiet())  # to look for the last token takes longer
+
             def __call__(self, result: Any = None) -> None:
                 if result is not None and not self.quiet():
                     self.update_user_ns(result)
@@ -126,6 +154,11 @@ class CellShell:
         if codes is None:
             result = shell.run_cell(source, store_history=False)
             return result.error_before_exec or result.error_in_exec
+        return self._run_compiled(codes)
+
+    def _run_compiled(self, codes: list[types.CodeType]) -> BaseException | None:
+        """Run what a cell was compiled to, and give the exception that it ended with."""
+        shell = self.shell
         try:
             shell.events.trigger("pre_execute")
             with shell.builtin_trap, shell.display_trap:
@@ -159,6 +192,10 @@ class CellShell:
                 "traceback": text.splitlines(),
             }
         )
+
+    def warm(self) -> None:
+        """Import what the first cell needs, before it is there."""
+        self.run("1 + 1", 10, 1000)
 
     def run(self, source: str, seconds: float, room: int) -> CellEnd:
         """Run a cell, for so many seconds by the clock, with ``room`` for so many characters of output."""

@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,11 @@ from softlookup_inside.sandbox.sound_calls import stand_in
 
 
 class Inside:
-    """What answers the judge; ``output_bytes`` of a cell's output are kept."""
+    """What answers the judge; ``output_bytes`` of a cell's output are kept, and ``beside`` holds the course's files."""
 
-    def __init__(self, link: socket.socket, shell: CellShell, output_bytes: int) -> None:
+    def __init__(self, link: socket.socket, shell: CellShell, output_bytes: int, beside: str) -> None:
         self.line, self.shell, self.output_bytes = frames.Channel(link), shell, output_bytes
+        self.home, self.beside = Path.cwd(), Path(beside)
         self.obj: Any = None
         self.about: Mapping[str, Any] = {}
         self.token = ""
@@ -38,11 +40,42 @@ class Inside:
             except frames.ConnectionClosed:
                 return
             self.token = request["token"]
-            doing = {"cell": self._cell, "check": self._check, "ask": self._ask}.get(request["do"])
+            doing = {
+                "cell": self._cell,
+                "check": self._check,
+                "ask": self._ask,
+                "write": self._write,
+                "read": self._read,
+            }.get(request["do"])
             if doing is None:
                 return
             header, back = doing(request, arrays)
             self.line.send({**header, "token": self.token}, back)
+
+    def _write(self, request: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
+        """Put files into the folder in which cells run."""
+        for path, content in zip(request["paths"], arrays, strict=True):
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(path).write_bytes(content.tobytes())
+        return {}, []
+
+    def _read(self, request: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
+        """Give back the files in the folder in which cells ran, but for those of the course that are as they were."""
+        home, remaining = self.home, request["bytes"]
+        contents: dict[str, np.ndarray] = {}
+        for path in sorted(home.rglob("*")):
+            name = path.relative_to(home).as_posix()
+            if path.is_symlink() or not path.is_file() or "__pycache__" in name or len(contents) == request["most"]:
+                continue
+            about, course_file = path.stat(), self.beside / name
+            if course_file.is_file():
+                there = course_file.stat()
+                if (about.st_size, about.st_mtime_ns) == (there.st_size, there.st_mtime_ns):
+                    continue
+            if about.st_size <= remaining:
+                contents[name] = np.frombuffer(path.read_bytes()[:remaining], np.uint8)
+                remaining -= contents[name].size
+        return {"paths": list(contents)}, list(contents.values())
 
     def _cell(self, request: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
         start_s = time.monotonic()
@@ -148,9 +181,9 @@ class Inside:
         return self.line.receive()
 
 
-def main(link: socket.socket, shell: CellShell, output_bytes: int) -> None:
+def main(link: socket.socket, shell: CellShell, output_bytes: int, beside: str = "") -> None:
     """Answer the judge, then end at once: nothing that a submission left for the end of Python is run."""
     try:
-        Inside(link, shell, output_bytes).serve()
+        Inside(link, shell, output_bytes, beside).serve()
     finally:
         os._exit(0)

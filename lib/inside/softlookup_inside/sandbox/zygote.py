@@ -7,13 +7,16 @@ of its own, empty places to write, limits, and no rights.
 
 import contextlib
 import ctypes
+import fcntl
 import gc
 import json
 import os
 import random
 import resource
+import shutil
 import signal
 import socket
+import struct
 import sys
 from importlib import import_module
 from typing import Any
@@ -24,6 +27,7 @@ _NAMESPACES = 0x10000000 | 0x00020000 | 0x20000000 | 0x08000000 | 0x40000000 | 0
 _MS_NOSUID, _MS_NODEV, _MS_REC, _MS_PRIVATE, _MS_RDONLY = 2, 4, 0x4000, 0x40000, 1
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP = 1, 38, 24
 _MS_NOEXEC = 8
+_SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 _LARGE_PAGE, _MADV_COLLAPSE = 1 << 21, 25
 _MS_REMOUNT, _MS_BIND, _MS_RELATIME = 0x20, 0x1000, 1 << 21
 _EMPTY = ("/tmp", "/dev/shm", "/proc", "/dev/mqueue")
@@ -62,6 +66,12 @@ def own_namespaces(libc: Any, disk_mb: int) -> None:
     if os.path.isdir("/dev/pts"):  # else each could open the terminals of all that run beside it
         some = b"newinstance,ptmxmode=0666,mode=600,max=%d" % _TERMINALS
         _call(libc, "mount", b"devpts", b"/dev/pts", b"devpts", _MS_NOSUID | _MS_NOEXEC, some)
+
+
+def begin_loopback() -> None:
+    """Let a submission reach itself at 127.0.0.1, in a network of its own that leads nowhere else."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link:
+        fcntl.ioctl(link, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 
 
 def _mark_unchangeable(libc: Any, node: str) -> None:
@@ -126,6 +136,9 @@ def _submission(link: socket.socket, about: dict[str, Any], shell: Any) -> None:
     os.makedirs(home, exist_ok=True)
     os.chdir(home)
     os.environ["HOME"] = home
+    if about["beside"]:
+        shutil.copytree(about["beside"], home, dirs_exist_ok=True)
+        sys.path.insert(0, home)
     random.seed(about["seed"])
     # Whoever has not imported them (they may be missing) does not use their random numbers either.
     if "numpy" in sys.modules:
@@ -133,7 +146,7 @@ def _submission(link: socket.socket, about: dict[str, Any], shell: Any) -> None:
     if "torch" in sys.modules:
         # What torch.manual_seed does besides is for accelerators, and there are none here.
         sys.modules["torch"].default_generator.manual_seed(about["seed"] % 2**32)
-    inside.main(socket.socket(fileno=fd), shell, about["output_kb"] * 1024)
+    inside.main(socket.socket(fileno=fd), shell, about["output_kb"] * 1024, about["beside"])
 
 
 def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any) -> None:
@@ -148,6 +161,8 @@ def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any
         link.sendmsg([b"begin"])  # carries this process's number: the judge moves it into a control group meanwhile
         if not about["bare"]:
             own_namespaces(libc, about["disk_mb"])
+            if about["beside"]:
+                begin_loopback()
         if link.recv(1) != b"!":
             raise _Trouble("the judge is gone")
         child = os.fork()  # in the same control group
@@ -243,13 +258,13 @@ def main() -> None:
     load(settings["modules"])
     from softlookup_inside.asking.calm import uncompiled
     from softlookup_inside.asking.gates import prepare
-    from softlookup_inside.sandbox import filter, shell, submission  # noqa: F401 - once, and not in each fork
+    from softlookup_inside.sandbox import filter, kernel_shell, shell, submission  # noqa: F401 - once, not in each fork
 
     for names in settings["forbidden"]:
         prepare(tuple(names))  # imports what holds them
     sys.meta_path.append(_NotHere())
-    cells = shell.CellShell()
-    cells.run("1 + 1", 10, 1000)
+    cells = kernel_shell.KernelShell() if settings["beside"] else shell.CellShell()
+    cells.warm()
     compiling = uncompiled() if "torch" in sys.modules else contextlib.nullcontext()
     compiling.__enter__()  # for good: there is no compiler in a sandbox
     for names in settings["forbidden"]:
@@ -274,7 +289,7 @@ def main() -> None:
                 os.close(descriptors[0])
         else:
             link_fd, status = descriptors
-            about = json.loads(message)
+            about = json.loads(message) | {"beside": settings["beside"]}
             keep_to(about["processors"])  # those of the judge, with which it takes turns
             if os.fork() == 0:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
