@@ -4,7 +4,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property, partial
 
 from nbformat import NotebookNode
@@ -126,7 +126,8 @@ class SubmissionRun:
                     for at, cell in self._code_cells():
                         self._cell(session, at, cell)
                     if self.hands_on:
-                        self.files = {**self.files, **session.read_files(MAX_BESIDE, _MOST_LEFT)}
+                        with suppress(Dead):  # all of it was run: what cannot be read is left behind
+                            self.files = {**self.files, **session.read_files(MAX_BESIDE, _MOST_LEFT)}
                     return
                 except Dead as dead:
                     if self.sandbox.lives():
@@ -316,7 +317,8 @@ class SubmissionRun:
         session = self.sandbox.session(self._until)
         try:
             if self.files:
-                session.write_files(self.files)
+                with suppress(Dead):  # the first cell finds out
+                    session.write_files(self.files)
             yield session
         finally:
             if self._parallel and not session.end():

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,8 @@ class SubmissionSession:
         paths = reply.get("paths")
         if not isinstance(paths, list) or not len(paths) == len(arrays) <= most:
             raise self._broke(_OTHERWISE)
-        return {text(path, 500): array.tobytes() for path, array in zip(paths, arrays, strict=True)}
+        contents = {text(path, 500): array.tobytes() for path, array in zip(paths, arrays, strict=True)}
+        return {path: content for path, content in contents.items() if _is_inside(path)}
 
     def run(self, source: str, seconds: float | None = None) -> Ran:
         """Run a cell, for so many seconds; None takes what a cell may. Dead if the process does not survive it."""
@@ -311,6 +313,11 @@ def _written(cases: tuple[Case, ...]) -> _Written:
 
 
 _written_once = lru_cache(maxsize=256)(_written)
+
+
+def _is_inside(path: str) -> bool:
+    """Whether a path leads to a file below the folder that it starts from."""
+    return bool(path) and "\0" not in path and not PurePosixPath(path).is_absolute() and ".." not in path.split("/")
 
 
 def _ran(reply: Mapping[str, Any], start_s: float) -> Ran:
