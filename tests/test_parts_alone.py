@@ -67,7 +67,7 @@ def test_inside_imports_with_numpy_alone_and_asks_a_kernel_and_an_answer(install
     alone = install("inside")
     assert set(alone.closure) == {"numpy", "softlookup-inside"}
     sandbox = "softlookup_inside.sandbox"
-    lacking = {f"{sandbox}.shell": "IPython", f"{sandbox}.submission": "IPython"}
+    lacking = {f"{sandbox}.{name}": "IPython" for name in ("kernel_shell", "shell", "submission")}
     assert alone.missing("softlookup_inside") == lacking, "what the extra `notebook` is for"
     assert alone.python(INSIDE) == "IndexError: index 9 is out of bounds for axis 0 with size 8"
 

@@ -32,7 +32,7 @@ from softlookup_grader.judging.zygotes import imported
 SECTION = "SoftLookup"
 """The section of nbgrader_config.py with what a course sets for this grader."""
 
-_TIMEOUT_S = 30  # what nbgrader gives a cell where the course says nothing
+TIMEOUT_S = 30  # what nbgrader gives a cell where the course says nothing
 _MOST_S = 3600.0  # what a cell gets where the course lets it run for ever
 _OUTPUT_KB = 1024  # figures are outputs, too, and people give points for them
 
@@ -45,7 +45,7 @@ def limits_of(course: Course, stock: StockRun) -> Limits:
             for name in ("Execute", "ExecutePreprocessor")
             if "timeout" in course.config[name]
         ),
-        _TIMEOUT_S,
+        TIMEOUT_S,
     )
     cell_s = float(timeout) if timeout and float(timeout) > 0 else _MOST_S
     total_s = max(Limits.total_s, 4 * cell_s)
