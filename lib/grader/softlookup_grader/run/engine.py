@@ -16,7 +16,7 @@ from softlookup_grader.data.work import RunSettings
 from softlookup_grader.run.ledger import Ledger
 from softlookup_grader.run.request import GradeRequest, Watcher
 from softlookup_grader.workers.making import Examiner, Executor, MakeExecutor, make_examiner, patience_for
-from softlookup_grader.workers.pool import LocalExecutor, processors
+from softlookup_grader.workers.pool import JUDGING, JUDGING_TASKS, LocalExecutor, processors
 
 if TYPE_CHECKING:
     from softlookup_grader.judging.zygotes import ZygotePool
@@ -38,7 +38,9 @@ def local_executor(
         lends = not make and settings.sandbox != "none"
         lend = functools.partial((zygotes or ZygotePool()).lend, settings) if lends else None
         workers = request.workers or processors()
-        return LocalExecutor(maker, workers, log=course.log("workers"), patience_s=patience_for(settings), lend=lend)
+        module = JUDGING_TASKS if settings.stock is None else JUDGING
+        patience_s = patience_for(settings)
+        return LocalExecutor(maker, workers, log=course.log("workers"), patience_s=patience_s, lend=lend, module=module)
 
     return executor
 

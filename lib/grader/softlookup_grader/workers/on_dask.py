@@ -18,7 +18,7 @@ from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.records import REFUSED
 from softlookup_grader.data.work import Graded, RunSettings
 from softlookup_grader.workers.making import Examiner, Executor, MakeExecutor, make_examiner, patience_for
-from softlookup_grader.workers.pool import DIED_TWICE, JUDGING, decode
+from softlookup_grader.workers.pool import DIED_TWICE, JUDGING_TASKS, decode
 from softlookup_grader.workers.pool_worker import DONE, FAILED, HALT
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def dask_executor(
 
     def executor(settings: RunSettings) -> Executor:
         maker = functools.partial(make or make_examiner, settings)
-        return DaskExecutor(address, maker, () if make else (JUDGING,), patience_for(settings), wait_s)
+        return DaskExecutor(address, maker, () if make else (JUDGING_TASKS,), patience_for(settings), wait_s)
 
     return executor
 

@@ -31,6 +31,7 @@ _JUDGES = {**dict.fromkeys(ONE_THREAD, "1"), "CUDA_VISIBLE_DEVICES": ""}
 START_S, CLOSING_S = 300.0, 5.0
 DIED_TWICE = "the process that graded it died twice"
 JUDGING = "softlookup_grader.workers.preloaded"
+JUDGING_TASKS = "softlookup_grader.workers.preloaded_torch"
 
 
 @dataclass(frozen=True)
@@ -248,11 +249,12 @@ class LocalExecutor:
     # a context for the whole of a run; it yields what is called here for each worker, to be make's argument
     # there. None: make has none
     lend: Callable[[], AbstractContextManager[Callable[[], socket.socket]]] | None = None
+    module: str = JUDGING_TASKS  # what the process imports that workers are forked from
 
     def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
         """Grade submissions, and give what each came to, as they come; one that ends two processes is refused."""
         with self.lend() if self.lend else contextlib.nullcontext() as lend:
-            pool = examining_pool(self.make, self.workers, self.log, self.patience_s, lend)
+            pool = examining_pool(self.make, self.workers, self.log, self.patience_s, lend, (self.module,))
             with contextlib.closing(pool.run(submissions)) as answers:  # type: ignore[type-var]
                 for answer in answers:
                     if answer.failure:
@@ -267,7 +269,7 @@ def examining_pool(
     log: Path,
     patience_s: float,
     lend: Callable[[], socket.socket] | None = None,
-    modules: Sequence[str] = (JUDGING,),
+    modules: Sequence[str] = (JUDGING_TASKS,),
 ) -> WorkerPool:
     """A pool whose workers judge submissions, each with an examiner of its own."""
     # Judge and submission take turns: on one processor each finds in the caches what it left there.

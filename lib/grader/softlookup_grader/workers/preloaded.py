@@ -1,14 +1,10 @@
 """What judges need, imported once by the process that they are forked from; importing this module is all it is for."""
 
-import contextlib
 import gc
 
 gc.disable()  # all of this stays; to look for garbage in it takes a fifth of the time
 
 import nbconvert.filters.markdown_mistune  # noqa: E402, F401
-
-with contextlib.suppress(ImportError):  # a course without tasks of ours needs no torch
-    import torch.fx.experimental.symbolic_shapes  # noqa: F401 - the first backward pass imports it, and 500 more
 
 import softlookup_grader.judging.examine  # noqa: E402, F401
 
