@@ -11,6 +11,8 @@ from small_class import ROOT
 
 from benchmarks.nbgrader_autograde import STOCK
 from softlookup_grader import Course, GradeRequest, grade_assignment, new_course
+from softlookup_grader.data.work import BY_HAND, Graded, Mark
+from softlookup_grader.judging.marking import reckoned
 from softlookup_grader.judging.plain_tests import score_test
 from softlookup_grader.sandbox.ends import RunEnd
 from softlookup_grader.sandbox.session import Ran
@@ -112,3 +114,26 @@ def test_time_that_runs_out_is_no_pass() -> None:
     named = Ran([], "time", 0.0, RunEnd.RAISED)
     assert score_test(2.0, late).verdict == "timeout" and score_test(2.0, done).points == 2.0
     assert score_test(2.0, named).verdict == "wrong", "an exception that is called time"
+
+
+@pytest.mark.parametrize(
+    ("mark", "best", "points"),
+    [
+        (Mark("t", "t", 2.0, 2.0, "pass"), 3.0, 3.0),
+        (Mark("t", "t", 0.0, 0.0, "pass"), 3.0, 3.0),
+        (Mark("t", "t", 1.0, 2.0, "partial"), 3.0, 1.5),
+        (Mark("t", "t", 0.5, 2.0, "partial", ended_in=0.5), 3.0, 0.5),
+        (Mark("t", "t", 2.0, 2.0, "pass", ended_in=2.5), 3.0, 2.5),
+        (Mark("t", "t", 0.0, 0.0, "wrong"), 3.0, 0.0),
+        (Mark("t", "t", 0.0, 2.0, BY_HAND), 3.0, 0.0),
+        (Mark("t", "t", None, 2.0, BY_HAND), 3.0, None),
+    ],
+)
+def test_other_points_follow_from_what_was_earned(mark: Mark, best: float, points: float | None) -> None:
+    result = reckoned(Graded("ada", "graded", marks=(mark,)), (), {"t": best}, {})
+    assert result is not None and (result.marks[0].points, result.marks[0].max) == (points, best)
+
+
+def test_the_part_that_a_task_without_points_earned_is_found_by_another_run() -> None:
+    graded = Graded("ada", "graded", marks=(Mark("t", "t", 0.0, 0.0, "partial"),))
+    assert reckoned(graded, (), {"t": 3.0}, {}) is None

@@ -17,6 +17,7 @@ from sqlalchemy import event
 
 from benchmarks.nbgrader_autograde import STOCK
 from softlookup_grader import Course, CourseError
+from softlookup_grader.course.autograded import Autograded
 from softlookup_grader.course.notebooks import grade_id, is_solution
 from softlookup_grader.data.work import Graded, Mark
 from softlookup_grader.run.engine import grade_assignment
@@ -249,3 +250,8 @@ def test_feedback_pages_are_made_once_and_again_when_a_person_gives_points(grade
     after = pages()
     assert {s for s in after if after[s] != before[s]} == {"mistake-2"}
     assert "well said indeed" in course.notebook("feedback", "mistake-2", NAME).with_suffix(".html").read_text()
+
+
+def test_half_a_surrogate_pair_in_a_graded_notebook_becomes_a_question_mark(course: Course) -> None:
+    Autograded(course, NAME).write("ada", [(NAME, '{"half": "\ud800"}')])
+    assert course.notebook("autograded", "ada", NAME).read_text() == '{"half": "?"}'

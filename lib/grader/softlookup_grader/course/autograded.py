@@ -42,7 +42,7 @@ class Autograded:
     def write(self, student: str, notebooks: Iterable[tuple[str, str]]) -> None:
         """Put graded notebooks (JSON) and nbgrader's slips there, and remove what an earlier grading left."""
         folder = self._course.folder("autograded", student, self._assignment)
-        contents = {f"{name}.ipynb": notebook.encode("utf-8", "refolder") for name, notebook in notebooks}
+        contents = {f"{name}.ipynb": notebook.encode("utf-8", "replace") for name, notebook in notebooks}
         with disk_trouble(folder):
             contents |= {relative: origin.read_bytes() for relative, origin in self._extras.items()}
             contents |= read_slips(self._course, self._assignment, student)

@@ -124,15 +124,16 @@ def _of_notebook(marks: Sequence[Mark], name: str, notebooks: int) -> list[Mark]
 
 def _with_worth(mark: Mark, best: float) -> Mark | None:
     """A mark where its cell is worth something else; None where only another run can tell."""
-    points = mark.points
-    if mark.max == best or not points:
+    if mark.max == best or mark.points is None:
         return replace(mark, max=best)
     if mark.ended_in is not None:
         test = partial_credit(best, mark.ended_in)
         return replace(mark, max=best, points=test.points, verdict=test.verdict)
     if mark.verdict == "pass":
         return replace(mark, max=best, points=best)
-    return replace(mark, max=best, points=round(best * points / mark.max, 4)) if mark.max else None
+    if not mark.max:  # what part of the points a partial answer earned is not known
+        return None if mark.verdict == "partial" else replace(mark, max=best)
+    return replace(mark, max=best, points=round(best * mark.points / mark.max, 4))
 
 
 def _plain(text: str) -> str:
