@@ -177,10 +177,10 @@ def _floor(course: Course, name: str, workers: int, begin: int, end: int) -> Flo
 _ALONE = """
 import sys
 from pathlib import Path
-sys.path.insert(0, sys.argv.pop(1))
-from softlookup_grader.course.folder import Course
-from benchmarks.grading import _grade
-if __name__ == "__main__":
+if __name__ == "__main__":  # the processes that grade read this file, too
+    sys.path.insert(0, sys.argv.pop(1))
+    from softlookup_grader.course.folder import Course
+    from benchmarks.grading import _grade
     workers = int(sys.argv[3]) or None
     seconds = _grade(Course.at(Path(sys.argv[1])), sys.argv[2], workers)
     held = Path("/proc/self/status").read_text().split()

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import nbformat
 from nbformat import NotebookNode
 
 from softlookup_command.plain_text import visible
@@ -53,7 +52,7 @@ def outputs_and_cut(raw_outputs: Iterable[Any], most: int) -> tuple[list[Noteboo
             outputs.append(node)
     if cut:  # the last of them gives way where there is no room
         message = f"... and {cut:,} characters more, which are not kept\n"
-        outputs[MAX_OUTPUTS - 1 :] = [nbformat.v4.new_output("stream", name="stdout", text=message)]
+        outputs[MAX_OUTPUTS - 1 :] = [NotebookNode(output_type="stream", name="stdout", text=message)]
     return outputs, cut
 
 
@@ -70,23 +69,22 @@ def _output(output: dict[str, Any]) -> NotebookNode | None:
     output_type = output.get("output_type")
     if output_type == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
-        return nbformat.v4.new_output("stream", name=name, text=clean(output.get("text")))
+        return NotebookNode(output_type="stream", name=name, text=clean(output.get("text")))
     if output_type == "error":
         lines = output.get("traceback")
         trace = [clean(line, 500) for line in lines[:100]] if isinstance(lines, list) else []
-        return nbformat.v4.new_output(
-            "error", ename=clean(output.get("ename"), 200), evalue=clean(output.get("evalue"), 1000), traceback=trace
-        )
+        ename, evalue = clean(output.get("ename"), 200), clean(output.get("evalue"), 1000)
+        return NotebookNode(output_type="error", ename=ename, evalue=evalue, traceback=trace)
     if output_type in ("execute_result", "display_data"):
         data = _data(output.get("data"))
-        return nbformat.v4.new_output("display_data", data) if data else None
+        return NotebookNode(output_type="display_data", data=data, metadata=NotebookNode()) if data else None
     return None
 
 
-def _data(raw_data: Any) -> dict[str, str]:
+def _data(raw_data: Any) -> NotebookNode:
+    data = NotebookNode()
     if not isinstance(raw_data, dict):
-        return {}
-    data = {}
+        return data
     if isinstance(raw_data.get("text/plain"), str):
         data["text/plain"] = clean(raw_data["text/plain"])
     for mime_type in _PICTURES:

@@ -9,7 +9,6 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.utils import find_all_files
 
 from softlookup_grader.course.folder import Course
 from softlookup_grader.course.notebooks import (
@@ -61,7 +60,8 @@ def limits_of(course: Course, stock: StockRun) -> Limits:
 
 def stock_run(course: Course, assignment: str) -> StockRun:
     """The instructor's files beside the notebooks, and what is imported before all submissions."""
-    from nbgrader.converters import Autograde
+    from nbgrader.converters import Autograde  # judges import this module, and need nothing of nbgrader
+    from nbgrader.utils import find_all_files
 
     source = course.folder("source", ".", assignment)
     converter = Autograde(coursedir=course.directory, config=course.config)

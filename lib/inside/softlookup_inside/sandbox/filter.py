@@ -8,6 +8,7 @@ import ctypes
 import errno
 import platform
 import struct
+from functools import cache
 from typing import Any
 
 # name: (number on x86-64, number on AArch64)
@@ -122,6 +123,7 @@ _RETURNS = {
 }
 
 
+@cache
 def program(machine: str) -> bytes | None:
     """Write the filter for what platform.machine() says, 8 bytes each; None where calls have other numbers."""
     if machine not in _MACHINES:

@@ -11,6 +11,7 @@ import fcntl
 import gc
 import json
 import os
+import platform
 import random
 import resource
 import shutil
@@ -33,6 +34,9 @@ _MS_REMOUNT, _MS_BIND, _MS_RELATIME = 0x20, 0x1000, 1 << 21
 _EMPTY = ("/tmp", "/dev/shm", "/proc", "/dev/mqueue")
 _NODES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 """The machine's own, which all submissions share."""
+
+_MODULES = tuple(f"softlookup_inside.sandbox.{name}" for name in ("filter", "kernel_shell", "submission"))
+"""What every submission's process runs, imported once and not in each fork."""
 
 _TERMINALS = 16  # terminals that a submission may open at once: a machine has few, and nobody counts their memory
 
@@ -255,11 +259,12 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = json.loads(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    load(settings["modules"])
+    load([*settings["modules"], *_MODULES])
     from softlookup_inside.asking.calm import uncompiled
     from softlookup_inside.asking.gates import prepare
-    from softlookup_inside.sandbox import filter, kernel_shell, shell, submission  # noqa: F401 - once, not in each fork
+    from softlookup_inside.sandbox import filter, kernel_shell, shell
 
+    filter.program(platform.machine())  # once, and not in each fork
     for names in settings["forbidden"]:
         prepare(tuple(names))  # imports what holds them
     sys.meta_path.append(_NotHere())
