@@ -1,6 +1,7 @@
 """Grades a class: results go into the ledger, then autograded/, then the gradebook; a kill in between loses nothing."""
 
 import functools
+import gc
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
@@ -13,10 +14,10 @@ from softlookup_grader.data.disk import Shelf
 from softlookup_grader.data.errors import CourseError
 from softlookup_grader.data.records import Report
 from softlookup_grader.data.work import RunSettings
-from softlookup_grader.run.ledger import Ledger
+from softlookup_grader.run.ledger import FILE, Ledger
 from softlookup_grader.run.request import GradeRequest, Watcher
 from softlookup_grader.workers.making import Examiner, Executor, MakeExecutor, make_examiner, patience_for
-from softlookup_grader.workers.pool import JUDGING, JUDGING_TASKS, LocalExecutor, processors
+from softlookup_grader.workers.pool import JUDGING, JUDGING_TASKS, LocalExecutor, begin_forking, processors
 
 if TYPE_CHECKING:
     from softlookup_grader.judging.zygotes import ZygotePool
@@ -38,11 +39,15 @@ def local_executor(
         lends = not make and settings.sandbox != "none"
         lend = functools.partial((zygotes or ZygotePool()).lend, settings) if lends else None
         workers = request.workers or processors()
-        module = JUDGING_TASKS if settings.stock is None else JUDGING
-        patience_s = patience_for(settings)
+        patience_s, module = patience_for(settings), _judging(settings)
         return LocalExecutor(maker, workers, log=course.log("workers"), patience_s=patience_s, lend=lend, module=module)
 
     return executor
+
+
+def _judging(settings: RunSettings) -> str:
+    """The module with all that judges of an assignment need."""
+    return JUDGING_TASKS if settings.stock is None else JUDGING
 
 
 def shared_by(
@@ -88,9 +93,13 @@ def grade_assignment(
         raise CourseError("this sample class attacks whoever grades it: grade it in the sandbox")
     if request.sandbox != "none" and (message := readable(course.root)):
         raise CourseError(message)
+    if not gc.get_freeze_count():
+        gc.freeze()  # nbgrader and what it imports stay: to look for garbage in them takes longer than all that is kept
     settings = settings_for(course, request.assignment, sandbox=request.sandbox, limits=request.limits)
     students = _class(course, request)
     folder = course.root / ".grading" / request.assignment
+    if executor is None and not (folder / FILE).exists():  # nobody was graded, so there is work for judges
+        begin_forking(_judging(settings))
     with (
         Ledger(folder, identity(settings), request.seed, request.sandbox, request.again) as ledger,
         GradebookWriter(course, request.assignment) as writer,

@@ -14,8 +14,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkServerProcess
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -125,9 +126,7 @@ class WorkerPool:
             self._crew.append(self._hire())
 
     def _hire(self) -> _Worker:
-        # Forked from a process without threads: a fork of this one would copy the locks of threads that run here.
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([__name__, *self._modules])
+        context = _forking(self._modules)
         judge_end, worker_end = context.Pipe()
         used_processors = {worker.processor for worker in self._crew}
         processor = next((processor for processor in self._processors if processor not in used_processors), None)
@@ -221,6 +220,20 @@ class WorkerPool:
                 worker.process.join()
             worker.process.close()
         self._crew.clear()
+
+
+def _forking(modules: Sequence[str]) -> ForkServerContext:
+    """What workers are forked from: a process without threads, since a fork of this one would copy threads' locks."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__, *modules])
+    return context
+
+
+def begin_forking(module: str) -> None:
+    """Have the process that workers are forked from import a module already, before there is work; nothing waits."""
+    _forking((module,))
+    with one_thread():
+        forkserver.ensure_running()
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What judges need, made ready once by the process that they are forked from; importing this module is all it is for."""
+"""What judges need, made ready by the process that they are forked from; importing this module is all it is for."""
 
 import gc
 

@@ -99,7 +99,7 @@ def no_rights(libc: Any) -> None:
 
 
 def held_kb() -> dict[str, int]:
-    """Kilobytes of addresses (VmSize) and of memory of one's own (VmData) so far; read while /proc is there."""
+    """Kilobytes of addresses (VmSize) and of memory of one's own (VmData) so far."""
     with open("/proc/self/status") as file:
         return {line.split(":")[0]: int(line.split()[1]) for line in file if line.startswith(("VmSize", "VmData"))}
 
@@ -153,15 +153,15 @@ def _submission(link: socket.socket, about: dict[str, Any], shell: Any) -> None:
     inside.main(socket.socket(fileno=fd), shell, about["output_kb"] * 1024, about["beside"])
 
 
-def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any) -> None:
+def _between(
+    link: socket.socket, status: int, about: dict[str, Any], shell: Any, libc: Any, used_kb: dict[str, int]
+) -> None:
     """Between zygote and submission: makes the namespaces, waits, and tells how it ended."""
-    libc = ctypes.CDLL(None, use_errno=True)
     outcome: dict[str, Any] = {}
     try:
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
-        used_kb = held_kb()
         link.sendmsg([b"begin"])  # carries this process's number: the judge moves it into a control group meanwhile
         if not about["bare"]:
             own_namespaces(libc, about["disk_mb"])
@@ -275,6 +275,7 @@ def main() -> None:
     for names in settings["forbidden"]:
         prepare(tuple(names))  # now that all is imported: gates are looked up by what is
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those between
+    libc, used_kb = ctypes.CDLL(None, use_errno=True), held_kb()  # once, and not in each fork
     stand_still()
     control.send(b"ready")
     while True:
@@ -288,7 +289,7 @@ def main() -> None:
                 control.close()
                 control = socket.socket(fileno=descriptors[0])
                 os.setsid()  # each session has its own share of the processors
-                ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+                libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
                 control.send(b"ready")
             else:
                 os.close(descriptors[0])
@@ -299,7 +300,7 @@ def main() -> None:
             if os.fork() == 0:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 control.close()
-                _between(socket.socket(fileno=link_fd), status, about, cells)
+                _between(socket.socket(fileno=link_fd), status, about, cells, libc, used_kb)
             os.close(link_fd)
             os.close(status)
 
