@@ -57,7 +57,7 @@ def static_table(texts: Sequence[str], reference: np.ndarray, paths: Sequence[di
 
 
 class AnswerShift(InteractiveFigure):
-    """Show how rewards move the probabilities of ANSWERS: the best policy for each of BETAS, or the steps of GRPO."""
+    """Show how rewards move the probabilities of answers: the best policy for each β, or the steps of GRPO."""
 
     texts = traitlets.List(traitlets.Unicode(), help="the answers").tag(sync=True)
     reference = traitlets.List(traitlets.Float(), help="probabilities before").tag(sync=True)

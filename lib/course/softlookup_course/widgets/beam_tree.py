@@ -90,7 +90,10 @@ def static_table(title: str, steps: Sequence[Sequence[Mapping[str, Any]]], names
 
 
 class BeamTree(InteractiveFigure):
-    """Follow a beam search step by step; ``next_log_p``, ``end_id`` and ``limit`` are as for ``grow``."""
+    """Follow a beam search step by step.
+
+    ``next_log_p``, ``end_id`` and ``limit`` are as for ``grow``.
+    """
 
     title = traitlets.Unicode(help="what is searched").tag(sync=True)
     searches = traitlets.List(traitlets.Dict(), help="for each width: beams, steps, stops").tag(sync=True)

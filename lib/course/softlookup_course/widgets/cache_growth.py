@@ -60,7 +60,7 @@ def static_table(tokens: Sequence[str], prompt: int) -> str:
 
 
 class CacheGrowth(InteractiveFigure):
-    """Write a text step by step, with a cache and without; the first ``prompt`` of the tokens are the prompt."""
+    """Write a text step by step, with a cache and without; its first tokens are the prompt."""
 
     tokens = traitlets.List(traitlets.Unicode(), help="the text").tag(sync=True)
     prompt = traitlets.Int(help="tokens of the prompt").tag(sync=True)
