@@ -224,6 +224,11 @@ WAYS = {
         + [("input[id$=at]", "End")],
         [slider("input[id$=at]")],
     ),
+    "trw": Ways(
+        [("input[id$=at]", 0.7, 0.5), ".trw-end", ("input[id$=at]", 0.3, 0.5)],
+        [("input[id$=at]", "ArrowRight"), (".trw-end", "Enter"), ("input[id$=at]", "Home")],
+        [slider("input[id$=at]")],
+    ),
     "ppl": Ways(
         [("input[id$=time]", 0.3, 0.5), ("input[id$=stages]", 0.95, 0.5), ("input[id$=micro]", 0.05, 0.5)],
         [("input[id$=time]", "ArrowLeft"), ("input[id$=micro]", "ArrowRight"), ("select", "ArrowUp")]

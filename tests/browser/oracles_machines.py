@@ -29,6 +29,7 @@ from softlookup_course.widgets import (
     roofline_explorer,
     sampling_explorer,
     sharded_memory,
+    training_watch,
     work_and_bytes,
 )
 from softlookup_course.widgets import batching_explorer as batching
@@ -359,6 +360,22 @@ def shifted(shown: dict[str, Any]) -> None:
     assert answer_shift.REWARDS[index] in shown["pressed"] and len(shown["pressed"]) == 2
 
 
+def fine_tuning(shown: dict[str, Any]) -> None:
+    record = measured("after_pretraining")
+    run = record["sft"][: int(shown["at"]) + 1]
+    step = run[-1]
+    assert (shown["run"], shown["shown"], shown["answers"]) == ("0", str(step["step"]), step["samples"])
+    kinds = list(step["by_kind"])
+    scores = "; ".join(f"{kind}: {step['by_kind'][kind]:.0%}" for kind in kinds)
+    assert shown["words"].replace("\N{NO-BREAK SPACE}", "") == f"Step {step['step']}. {scores.capitalize()}."
+    assert all(question in prompt for question, prompt in zip(shown["questions"], record["prompts"], strict=True))
+    right = {text for prompt in record["prompts"] for text in training_watch.read_question(prompt)[1]}
+    expected = [("✓", "right") if text in right else ("✗", "wrong") for text in step["samples"]]
+    assert [tuple(verdict) for verdict in shown["verdicts"]] == expected
+    fractions = [each["by_kind"][kind] for kind in kinds for each in run]
+    near(shown["heights"], [26 + 150 * (1 - fraction) for fraction in fractions], "marks")
+
+
 MACHINES = [
     Oracle("bat", COUNTING, batching_explorer),
     Oracle("cav", COUNTING, steps_of_a_layer),
@@ -378,6 +395,7 @@ MACHINES = [
     Oracle("shm", MANY_DEVICES, shards),
     Oracle("ppl", MANY_DEVICES, pipeline),
     Oracle("ans", "book/20_after_pretraining.html", shifted),
+    Oracle("trw", "book/20_after_pretraining.html", fine_tuning),
     Oracle("slt", "book/03_tokens_and_embeddings.html", cut_text),
 ]
 """The other figures."""

@@ -178,6 +178,11 @@
       bars: all(one, ".ans-now").map((bar) => Number(bar.getAttribute("width"))), before: all(one, ".ans-picture > line").map((line) => Number(line.getAttribute("x1"))),
       room: Number(one.querySelector(".ans-room").getAttribute("width")), shown: text(one, ".ans-value"),
     }),
+    trw: (one) => ({
+      ...one.dataset, words: text(one, ".trw-words"), shown: text(one, ".trw-value"), questions: all(one, ".trw-question").map((question) => question.textContent),
+      answers: all(one, ".trw-text > :first-child").map((answer) => answer.textContent), verdicts: all(one, ".trw-verdict").map((mark) => [mark.textContent, mark.getAttribute("aria-label")]),
+      heights: all(one, ".trw-mark").map((mark) => Number(mark.getAttribute("cy"))),
+    }),
     slt: (one) => ({
       source: chosen(one, 1), text: one.querySelector("textarea").value, said: text(one, ".slt-told"),
       cut: all(one, "input[type=radio]").findIndex((radio) => radio.checked), merges: one.querySelector("input[type=range]").value,

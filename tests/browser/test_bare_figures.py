@@ -14,7 +14,7 @@ from working import read
 
 from softlookup.tiles import jit, tl
 from softlookup_course.in_page.playing import figure_of
-from softlookup_course.widgets import AttentionSteps, Example, KernelPlayer, PipelineChart, RankPlayer
+from softlookup_course.widgets import AttentionSteps, Example, KernelPlayer, PipelineChart, RankPlayer, TrainingWatch
 from softlookup_course.widgets.played_programs import ring_all_reduce
 from softlookup_inside.asking.case import Case
 
@@ -136,6 +136,23 @@ def test_what_a_message_brings_is_not_shown_where_it_cannot_be_told(show):
     page = show("rpl", RankPlayer.of(lambda x, y, dist: swap(x + y, dist), [(np.ones(3), np.ones(3))] * 2))
     expect(page.locator(".rpl-key")).to_have_text("whose numbers a message brings cannot be told here")
     assert page.locator(".rpl-cell").count() == 0 and page.locator(".rpl-rank").count() == 2
+
+
+def test_training_run_is_changed_at_its_step_and_answers_are_marked(show):
+    record = json.loads((ROOT / "book/measured/after_pretraining.json").read_text(encoding="utf-8"))
+    runs = {"without": record["grpo"]["tempting"], "with": record["grpo"]["tempting, KL"]}
+    page = show("trw", TrainingWatch(record["prompts"], runs, {"": ["sampled_right"], "reward": ["reward"]}))
+    page.locator(".trw-end").click()
+    expect(page.locator(".trw-end")).to_be_disabled()
+    expect(page.locator(".trw-words")).to_contain_text("reward: 4.26.")
+    expect(page.locator(".trw-verdict")).to_have_text(["✗"] * 3)
+    height = page.locator(".trw").bounding_box()["height"]
+    page.get_by_role("button", name="with", exact=True).click()
+    expect(page.locator(".trw-words")).to_contain_text("Step 80, with. Right, drawn: 18")
+    expect(page.locator(".trw-verdict")).to_have_text(["✓"] * 3)
+    assert page.locator(".trw-text > :first-child").all_inner_texts() == runs["with"][-1]["samples"]
+    page.locator("input[id$=at]").press("Home")
+    assert page.locator(".trw").bounding_box()["height"] == height, "what is below stays where it is"
 
 
 def drawn(tokens=3, width=2, mask=None, size=1.0):

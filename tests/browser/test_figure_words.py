@@ -192,6 +192,14 @@ def test_hundred_draws_are_counted_and_forgotten_when_the_temperature_moves(open
     assert figure.locator("tbody tr").evaluate_all(count) == 0
 
 
+def test_figures_of_one_class_have_ids_of_their_own_and_move_alone(opened):
+    page = opened("trw").page
+    sliders = page.locator(".trw input[type=range]")
+    assert len({*sliders.evaluate_all("all => all.map((one) => one.id)")}) == sliders.count() == 4
+    page.locator(".trw-end").nth(2).click()
+    assert page.locator(".trw").evaluate_all("all => all.map((one) => one.dataset.at)") == ["0", "0", "8", "0"]
+
+
 @pytest.mark.slow
 def test_beam_tree_walks_through_every_step_and_ranks_as_the_library_does(opened):
     figure, state = opened("bmt"), widget_state(ORACLES["bmt"].page, "searches")

@@ -40,6 +40,7 @@ FIGURE_SAYS = {
     "ShardedMemory": "who holds what",
     "AnswerShift": "how rewards move answers",
     "TokenizerFigure": "a tokenizer to type into",
+    "TrainingWatch": "a training run, step by step",
     "WorkAndBytes": "work against bytes",
 }
 """What each interactive figure shows, in a few words."""

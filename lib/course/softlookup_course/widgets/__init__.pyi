@@ -37,4 +37,5 @@ from softlookup_course.widgets.serving_timeline import ServingTimeline as Servin
 from softlookup_course.widgets.sharded_memory import ShardedMemory as ShardedMemory
 from softlookup_course.widgets.tokenizer import Learned as Learned
 from softlookup_course.widgets.tokenizer import TokenizerFigure as TokenizerFigure
+from softlookup_course.widgets.training_watch import TrainingWatch as TrainingWatch
 from softlookup_course.widgets.work_and_bytes import WorkAndBytes as WorkAndBytes

@@ -81,9 +81,8 @@ function keepWide(picture, least, setWidth) {
 /** What no control shows, such as a step: a hidden input, so that a link to the figure has it too (widgets.js of the book). */
 const unseen = (id, set) => make("input", { type: "hidden", id, onchange: ({ target }) => set(target.value) });
 
-let figures = 0;
-/** An id of its own for each figure of a page. */
-const nextId = (name) => `${name}-${(figures += 1)}`;
+/** An id of its own for each figure of a page. The page counts: each figure brings this file anew. */
+const nextId = (name) => `${name}-${(globalThis.softlookupFigures = (globalThis.softlookupFigures ?? 0) + 1)}`;
 
 /** Call `draw` whenever one of these traits changes; returns what ends that. */
 function follow(model, traits, draw) {
