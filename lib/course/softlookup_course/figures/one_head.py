@@ -174,7 +174,7 @@ def gradient_size(
     figure.set_label(
         f"Size of the softmax Jacobian against the standard deviation of its scores. The median is "
         f"{medians[0]:.2f} at {spreads[0]:.2g}, {np.max(medians):.2f} at its highest, and {medians[-1]:.2f} at "
-        f"{spreads[-1]:.0f}; the mean falls later, to {means[-1]:.2f}."
+        f"{spreads[-1]:.0f}; the mean falls more slowly, to {means[-1]:.2f}."
     )
     axes.semilogx(spreads, means, color=palette.key, base=2, linestyle="--", linewidth=1.6)
     axes.semilogx(spreads, medians, color=palette.mixed, base=2)
