@@ -85,7 +85,7 @@ Q, K, V = torch.randn(1, 1, 4), torch.randn(1, 3, 4), torch.eye(3)[None]
 
 def test_blind_row_differs_within_pytorch_as_the_page_says():
     assert "even PyTorch is not consistent" in DECODER
-    assert "PyTorch's layer, however, gives NaN." in DECODER_MORE
+    assert "PyTorch's layer, however, gives NaN when it returns its weights." in DECODER_MORE
     assert nn.functional.scaled_dot_product_attention(Q, K, V, BLIND).eq(0).all()
     weights = nn.MultiheadAttention(4, 1, batch_first=True)(Q, K, K, attn_mask=~BLIND)[1]
     assert weights.isnan().all()

@@ -28,8 +28,14 @@ def local_executor(
     request: GradeRequest,
     make: Callable[[RunSettings], Examiner] | None = None,
     zygotes: "ZygotePool | None" = None,
+    begins: RunSettings | None = None,
 ) -> "MakeExecutor":
-    """Grade in processes of this machine: gives what makes the executor once the settings are known."""
+    """Grade in processes of this machine: gives what makes the executor once the settings are known.
+
+    Where there is work for sure, what such processes are forked from begins at once, to judge what ``begins`` asks.
+    """
+    if begins is not None:
+        begin_forking(_judging(begins))
 
     def executor(settings: RunSettings) -> Executor:
         from softlookup_grader.judging.zygotes import ZygotePool
@@ -98,8 +104,8 @@ def grade_assignment(
     settings = settings_for(course, request.assignment, sandbox=request.sandbox, limits=request.limits)
     students = _class(course, request)
     folder = course.root / ".grading" / request.assignment
-    if executor is None and not (folder / FILE).exists():  # nobody was graded, so there is work for judges
-        begin_forking(_judging(settings))
+    is_local, is_first = executor is None, not (folder / FILE).exists()
+    executor = executor or local_executor(course, request, zygotes=zygotes, begins=settings if is_first else None)
     with (
         Ledger(folder, identity(settings), request.seed, request.sandbox, request.again) as ledger,
         GradebookWriter(course, request.assignment) as writer,
@@ -109,9 +115,9 @@ def grade_assignment(
         was_finished = ledger.finished
         keeper = Keeper(course, request, ledger, writer, Shelf(folder), watch or Watcher(), releases)
         settings = replace(settings, seed=ledger.run.seed)
-        if executor is None and request.sandbox != "none":
+        if is_local and request.sandbox != "none":
             keeper.about = memory_held()
-        keeper.grade(students, (executor or local_executor(course, request, zygotes=zygotes))(settings))
+        keeper.grade(students, executor(settings))
         report = keeper.report(students)
         if request.feedback:
             keeper.pages(report)
