@@ -8,7 +8,6 @@ import ctypes
 import errno
 import platform
 import struct
-from functools import cache
 from typing import Any
 
 # name: (number on x86-64, number on AArch64)
@@ -123,7 +122,6 @@ _RETURNS = {
 }
 
 
-@cache
 def program(machine: str) -> bytes | None:
     """Write the filter for what platform.machine() says, 8 bytes each; None where calls have other numbers."""
     if machine not in _MACHINES:
@@ -192,9 +190,12 @@ def program(machine: str) -> bytes | None:
     )
 
 
+_OF_THIS_MACHINE = program(platform.machine())  # written once, and not in each process that is forked
+
+
 def install(libc: Any) -> bool:
     """Put the filter on this process for good; says whether there is one here. OSError if the kernel refuses it."""
-    written = program(platform.machine())
+    written = _OF_THIS_MACHINE
     if written is None:
         return False
     buffer = ctypes.create_string_buffer(written, len(written))

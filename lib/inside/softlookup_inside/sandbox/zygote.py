@@ -11,7 +11,6 @@ import fcntl
 import gc
 import json
 import os
-import platform
 import random
 import resource
 import shutil
@@ -262,9 +261,8 @@ def main() -> None:
     load([*settings["modules"], *_MODULES])
     from softlookup_inside.asking.calm import uncompiled
     from softlookup_inside.asking.gates import prepare
-    from softlookup_inside.sandbox import filter, kernel_shell, shell
+    from softlookup_inside.sandbox import kernel_shell, shell
 
-    filter.program(platform.machine())  # once, and not in each fork
     for names in settings["forbidden"]:
         prepare(tuple(names))  # imports what holds them
     sys.meta_path.append(_NotHere())
