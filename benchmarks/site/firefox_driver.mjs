@@ -9,6 +9,9 @@ const { default: puppeteer } = await import(pathToFileURL(`${folder}/lib/puppete
 let browser, page;
 let complaints = [];
 
+/** Puppeteer turns this off, and then all pages on the disk share a storage; whoever opens the book has it on. */
+const AS_INSTALLED = { "security.fileuri.strict_origin_policy": true };
+
 /** Messages of Firefox about its own doings, not about the page. */
 const OWN = [/^Layout was forced before the page was fully loaded/];
 
@@ -22,7 +25,7 @@ function listen() {
 
 const acts = {
   async start() {
-    browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true, defaultViewport: null, timeout: 120000, protocolTimeout: 300000 });
+    browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true, extraPrefsFirefox: AS_INSTALLED, defaultViewport: null, timeout: 120000, protocolTimeout: 300000 });
     page = await browser.newPage();
     listen();
     return browser.version();

@@ -93,6 +93,8 @@ best-of-n, best of n
 bits per byte, BPB
 loss mask, label mask, ignore index, completion-only loss
 packing, sequence packing, sample packing
+mixture of experts, MoE, mixture-of-experts
+backward pass, backpropagation, backprop, back-propagation
 """.strip()
 """Names of one thing, a line each, beside those that share a definition in the glossary."""
 

@@ -24,6 +24,7 @@ LIST = "book/14_slides_recomputed"
 """The page that lists all statements; ``?section=LABEL`` narrows its list to one section's."""
 
 CLASS = "on-the-slides"
+BOX = "slides-box"
 TITLE = "On the slides"
 """What a section's folded box about slides is called."""
 log = logging.getLogger(__name__)
@@ -64,6 +65,7 @@ def boxes_to_end(doctree: nodes.document) -> None:
     for section in list(doctree.findall(nodes.section)):
         moved = [child for child in section if is_box(child)]
         for box in moved:
+            box["classes"].append(BOX)
             section.remove(box)
         place = next((i for i, child in enumerate(section) if isinstance(child, nodes.section)), len(section))
         while place and (

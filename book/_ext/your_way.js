@@ -12,6 +12,7 @@
   };
   const HELP = ["", ...["nudge", "formula", "example", "solution"].map((step) => `help up to the ${step}`)];
   const MOST = 5;
+  const CODE = 100_000; // characters of an answer
   const { read, write } = globalThis.softlookupKept;
   const make = (tag, text = "", more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });
   const root = document.getElementById("way");
@@ -57,12 +58,13 @@
     return found !== null;
   }
 
-  /** What a link from a page on the disk brought along. */
-  function carried() {
-    if (!location.hash.startsWith("#kept=")) return;
-    let brought = {};
-    try { brought = JSON.parse(decodeURIComponent(location.hash.slice(6))) ?? {}; } catch { /* no record */ }
-    history.replaceState(null, "", location.pathname + location.search);
+  const IN_PAGE = { pass: "pass", partial: "partial", wrong: "wrong", error: "wrong", unchecked: "unchecked" };
+  const RANK = { pass: 3, partial: 2, wrong: 1, changed: 1, unchecked: 1 };
+  const rank = (answer) => RANK[IN_PAGE[answer?.verdict]] ?? 0;
+  const short = (text, most = 400) => (typeof text === "string" && text.length <= most ? text : undefined);
+
+  /** Add to what this page has what another had, or a file: never less than before. */
+  function join(brought) {
     const marks = read("read");
     for (const [page, one] of Object.entries(brought.read ?? {})) {
       if (!pages.has(page) || !Number.isInteger(one?.total) || !Array.isArray(one.seen)) continue;
@@ -76,12 +78,42 @@
       const right = Object.keys(one.right ?? {}).slice(0, one.total).map((key) => [key.slice(0, 80), true]);
       quick[page] = { total: one.total, right: { ...quick[page]?.right, ...Object.fromEntries(right) } };
     }
+    const answers = read("in-page");
+    for (const [id, one] of Object.entries(brought["in-page"] ?? {})) {
+      if (!tasks.has(id) || !Object.hasOwn(IN_PAGE, one?.verdict) || rank(one) <= rank(answers[id])) continue;
+      const [source, passed] = [one.source, one.passed].map((text) => short(text, CODE));
+      answers[id] = { source, verdict: one.verdict, passed, points: Number(one.points) || 0, said: short(one.said) };
+    }
+    for (const name of ["last", "next"]) {
+      const { path, title } = brought[name] ?? {};
+      if (!read(name).path && /^(book|exercises)\/[\w./?=#-]+$/.test(path) && short(title)) write(name, { path, title });
+    }
     write("read", marks);
     write("quick", quick);
+    write("in-page", answers);
   }
 
-  const RANK = { pass: 3, partial: 2, wrong: 1, changed: 1, unchecked: 1 };
-  const IN_PAGE = { pass: "pass", partial: "partial", wrong: "wrong", error: "wrong", unchecked: "unchecked" };
+  /** What a link from a page on the disk brought along. */
+  function carried() {
+    if (!location.hash.startsWith("#kept=")) return;
+    let brought = {};
+    try { brought = JSON.parse(decodeURIComponent(location.hash.slice(6))) ?? {}; } catch { /* no record */ }
+    history.replaceState(null, "", location.pathname + location.search);
+    join(brought);
+  }
+
+  /** All that is kept here as a file: the record of the notebooks, and beside it what only this browser knows. */
+  function save() {
+    const browser = Object.fromEntries(["read", "quick", "in-page", "last", "next"].map((name) => [name, read(name)]));
+    const whole = { format: FORMAT, date: new Date().toISOString(), ...read("tasks").record, browser };
+    const href = URL.createObjectURL(new Blob([JSON.stringify(whole, null, 1)], { type: "application/json" }));
+    make("a", "", { href, download: "soft-lookup-progress.json" }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 60_000);
+    document.getElementById("way-says").textContent = "soft-lookup-progress.json is saved.";
+  }
+
+  /** Firefox gives every page on the disk a storage of its own, unless somebody has set that aside. */
+  const apart = () => location.protocol === "file:" && /\bFirefox\//.test(navigator.userAgent);
 
   /** The notebooks' record, with a page's verdict wherever it is better; null if neither exists. */
   function joinedWithPages(record) {
@@ -208,12 +240,16 @@
     const says = document.getElementById("way-says");
     let record = null;
     try { record = JSON.parse(await file.text()); } catch { /* said below */ }
-    says.textContent = take(record, true) ? `${file.name} is read.` : `${file.name} is no file that softlookup progress --json wrote.`;
+    const browser = record?.format === FORMAT && record.browser;
+    if (browser) join(browser);
+    const good = (record?.tasks && take(record, true)) || Boolean(browser);
+    says.textContent = good ? `${file.name} is read.` : `${file.name} is no file that this page or softlookup progress --json wrote.`;
     show();
   }
 
   function start() {
     document.getElementById("way-controls").hidden = false;
+    document.getElementById("way-apart").hidden = !apart();
     for (const one of chapters) {
       for (const li of one.pages) {
         const box = li.querySelector("input");
@@ -237,6 +273,7 @@
       event.preventDefault();
       if (event.dataTransfer.files[0]) open(event.dataTransfer.files[0]);
     });
+    document.getElementById("way-save").addEventListener("click", save);
     document.getElementById("way-forget").addEventListener("click", () => {
       if (!window.confirm("Forget which pages you have read, which questions you have answered, and what your notebooks said? Your answers in pages are deleted, too.")) return;
       for (const name of ["read", "quick", "in-page", "last", "next"]) write(name, {});

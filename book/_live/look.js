@@ -5,7 +5,7 @@ import { translatorEngine } from "./engine.js";
 import { form } from "./form.js";
 import { maps } from "./maps.js";
 import { TRANSLATOR } from "./views.js";
-import { joined, neverSeen } from "./words.js";
+import { joined, warned } from "./words.js";
 
 /** `given` says what is shown first: {show, layer, head, text}. */
 export function look(root, given) {
@@ -34,7 +34,7 @@ export function look(root, given) {
     french.textContent = joined(run.steps.map(({ token }) => token));
     map.draw(run.steps.length - 1);
     more.href = address();
-    return `${run.source.tokens.length} English tokens, ${run.steps.length} French ones. ${neverSeen(run.source.unknown)}`;
+    return `${run.source.tokens.length} English tokens, ${run.steps.length} French ones. ${warned(run.source, run.text)}`;
   }
 
   const input = form({

@@ -24,7 +24,7 @@ export function stored() {
   const pairs = (list) => list.map(([token, p]) => ({ token, p }));
   return {
     text, stored: true, tree: null, best: null, done: true,
-    source: { tokens, heads, unknown: [], layers: encoder.map((layer) => ({ weights: layer })) },
+    source: { tokens, heads, unknown: [], splintered: [], layers: encoder.map((layer) => ({ weights: layer })) },
     steps: steps.map(({ fed, token, candidates, lens }, t) => ({
       fed, token, id: 0, lens: pairs(lens),
       candidates: pairs(candidates).map((each, i) => ({ ...each, id: each.token === token ? 0 : i + 1, drawn: null })),

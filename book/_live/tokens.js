@@ -23,6 +23,14 @@ export class Tokenizer {
     return [...new Set(this.#cut(text).filter((token) => !this.table.ids.has(token)).map((token) => token.replace("▁", "")))];
   }
 
+  /** The words of a text that fall into three pieces or more of fewer than three letters each: hardly met in training. */
+  splintered(text) {
+    return splitPieces(text).filter((piece) => {
+      const many = this.#cut(piece.replaceAll("▁", " ").trim()).length;
+      return many > 2 && (piece.match(/\p{L}/gu) ?? []).length < 3 * many;
+    }).map((piece) => piece.replaceAll("▁", ""));
+  }
+
   /** The ids of a text, the end token last or not. */
   encode(text, end = true) {
     return [...this.#cut(text).map((token) => this.table.ids.get(token) ?? UNKNOWN), ...(end ? [END] : [])];

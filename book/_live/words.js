@@ -24,6 +24,17 @@ export function meanOf(weights, heads, layer, head) {
 /** What became of characters that the model does not know. */
 export const neverSeen = (unknown) => (unknown.length ? `The model has never seen ${unknown.join(", ")}. It reads each as the token (unknown), and cannot tell what stood there.` : "");
 
+const FEW = 2;
+const SHARE = 0.4;
+
+/** The same, and whether so many words fall into small pieces that the sentence is hardly English. */
+export function warned({ unknown, splintered }, text) {
+  const many = text.split(/\s+/).filter((word) => /\p{L}/u.test(word)).length;
+  const strange = splintered.length >= FEW && splintered.length >= SHARE * many
+    ? `Is this English? ${splintered.length} of ${many} words fall into three or more small pieces (${splintered.slice(0, 3).join(", ")}), so the model has hardly met them, and its French may mean nothing.` : "";
+  return [neverSeen(unknown), strange].filter(Boolean).join(" ");
+}
+
 export function words(run, goTo) {
   const source = make("div", { class: "lvm-tokens" });
   const target = make("div", { class: "lvm-tokens" });
@@ -31,8 +42,8 @@ export function words(run, goTo) {
   const said = make("p", { class: "lvm-said", "aria-live": "polite" });
   const missed = make("p", { class: "lvm-missed" });
   const row = (name, place) => make("div", { class: "lvm-row", role: "group", "aria-label": name }, make("p", { class: "lvm-name", "aria-hidden": "true" }, name), place);
-  const top = make("div", {}, french);
-  const rows = make("div", { class: "lvm-rows" }, row("English tokens", source), missed, row("French tokens", target), said);
+  const top = make("div", {}, french, missed);
+  const rows = make("div", { class: "lvm-rows" }, row("English tokens", source), row("French tokens", target), said);
 
   function draw(at, playing) {
     said.setAttribute("aria-live", playing ? "off" : "polite");
@@ -46,8 +57,8 @@ export function words(run, goTo) {
     french.classList.toggle("lvm-grows", Boolean(grown));
     source.replaceChildren(...run.source.tokens.map((token, s) => make("span", { class: "lvm-token", style: `--w: ${weights ? weights[s] : 0}` },
       make("span", {}, token), make("span", { class: "lvm-number" }, weights ? show(weights[s]) : "–"))));
-    missed.hidden = !run.source.unknown.length;
-    missed.textContent = neverSeen(run.source.unknown);
+    missed.textContent = warned(run.source, run.text);
+    missed.hidden = !missed.textContent;
     const focused = [...target.children].indexOf(document.activeElement);
     target.replaceChildren(...run.steps.slice(0, at + 1 + later.length).map(({ token }, t) => make("button", {
       type: "button", class: t > at ? "lvm-token lvm-later" : "lvm-token", "aria-pressed": String(t === at), onclick: () => goTo(t),

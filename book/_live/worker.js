@@ -43,7 +43,7 @@ function translate({ text, how }, say) {
   const most = model.config.max_length;
   const source = model.encode(ids, how.positions);
   const limit = Math.min(most - 1, 2 * ids.length + 10);
-  say({ read: { ids, unknown: tokenizer.unknown(text), tokens: ids.map((id) => tokenizer.names[id]), layers: source.layers, cross: source.cross.map(({ k }) => k), heads: model.config.n_heads } });
+  say({ read: { ids, unknown: tokenizer.unknown(text), splintered: tokenizer.splintered(text), tokens: ids.map((id) => tokenizer.names[id]), layers: source.layers, cross: source.cross.map(({ k }) => k), heads: model.config.n_heads } });
   if (how.beams > 1) {
     const { steps, best } = beamSearch(model, source, { limit, ...how }, (kept) => say({ grew: named(kept) }));
     const path = pathTo(steps, best);

@@ -1,7 +1,7 @@
 // Which sections answer a query, best first. Runs in a page and, for the tests, in node.
 import MiniSearch from "minisearch";
 
-import { distance, Names, words } from "./words.js";
+import { distance, Names, tokens, words } from "./words.js";
 
 /** Chapters before what repeats or applies them, and before what is written for others than learners. */
 const KINDS = {
@@ -25,6 +25,7 @@ const [NAME, LONG_NAME, WORD_OF_NAME] = [1.2, 1.6, 0.35];
 
 export class Ranking {
   #known = new Map();
+  #spelt = new Map();
 
   /** @param {object} record what book/_ext/search_index.py writes */
   constructor({ pages, sections, synonyms }) {
@@ -49,7 +50,10 @@ export class Ranking {
 
   /** Words of a text, and the signs of the names in it. */
   #terms(text) {
-    const list = words(text);
+    const list = tokens(text).map(({ word, plain }) => {
+      this.#spelt.set(word, plain);
+      return word;
+    });
     const all = [...list, ...this.names.in(list).map(([, , sign]) => sign)];
     new Set(all).forEach((one) => this.#known.set(one, (this.#known.get(one) ?? 0) + 1));
     return all;
@@ -65,6 +69,14 @@ export class Ranking {
     const near = all.map((one) => [one, far(one)]).filter(([, steps]) => steps < Infinity);
     near.sort((a, b) => a[1] - b[1] || this.#known.get(b[0]) - this.#known.get(a[0]));
     return near[0]?.[0] ?? word;
+  }
+
+  /** What of a query no section has: each word as it was typed, with the nearest that the book has. */
+  replaced(query) {
+    return tokens(query)
+      .map(({ word, plain }) => [plain, word, this.#mended(word)])
+      .filter(([, word, nearest]) => nearest !== word)
+      .map(([plain, , nearest]) => [plain, this.#spelt.get(nearest)]);
   }
 
   #rarity(term) {

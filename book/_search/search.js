@@ -11,6 +11,7 @@ const PAUSE_MS = 120;
 const LEAST = 0.04;
 
 let ranking;
+let loaded = false;
 
 /** The ranking, once the sections are there; a page on the disk may load a script and nothing else. */
 function ready() {
@@ -45,12 +46,13 @@ function marked(text, places) {
 }
 
 function shown({ section, terms }, found) {
-  const [number, anchor, , title, text] = found.sections[section];
-  const [address, page, kind] = found.pages[number];
+  const [from, anchor, , title, text] = found.sections[section];
+  const [address, page, kind] = found.pages[from];
   const wanted = new Set(terms);
   const link = element("a", "", ...marked(title, hits(title, wanted, found.names)));
   link.href = `${ROOT}${address}${anchor ? `#${anchor}` : ""}`;
-  const where = [title === page ? "" : page, KINDS[kind]].filter(Boolean).join(" · ");
+  const [, number] = address.match(/\/([0-8]\d)_/) ?? []; // 90 and above are projects
+  const where = [number && `Chapter ${Number(number)}`, title === page ? "" : page, KINDS[kind]].filter(Boolean).join(" · ");
   const cut = snippet(text, wanted, found.names);
   const quote = [cut.begins ? "" : "… ", ...marked(cut.text, cut.marks), cut.ends ? "" : " …"];
   return element("li", "", link, element("p", "sls-where", where), element("p", "sls-text", ...quote));
@@ -82,22 +84,30 @@ class Results {
       this.#show("", []);
       return;
     }
+    if (!loaded) {
+      this.#show("The search is loading.", []);
+    }
     try {
       const found = await ready();
+      loaded = true;
       if (query === this.input.value.trim()) {
         const all = found.find(query);
         const good = all.filter(({ score }) => score > LEAST * all[0].score);
-        this.#show(this.#told(query, good.length), good.slice(0, this.most).map((one) => shown(one, found)));
+        this.#show(this.#told(query, good.length, found.replaced(query)), good.slice(0, this.most).map((one) => shown(one, found)));
       }
     } catch {
       this.#show("The search could not be loaded. Reload the page to try again.", []);
     }
   }
 
-  #told(query, many) {
+  #told(query, many, replaced) {
+    const missing = replaced.map(([typed, nearest]) => `No section has “${typed}”; nearest: “${nearest}”. `).join("");
     const sections = many === 1 ? "1 section" : `${many} sections`;
     const best = many > this.most ? ` Here are the best ${this.most}${this.more}.` : "";
-    return many === 0 ? `Nothing found for “${query}”. Try fewer or other words.` : `${sections} for “${query}”.${best}`;
+    if (many === 0) {
+      return `Nothing found for “${query}”. Try fewer or other words.`;
+    }
+    return missing ? `${missing}${sections}.${best}` : `${sections} for “${query}”.${best}`;
   }
 
   #show(told, items) {

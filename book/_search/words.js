@@ -28,7 +28,7 @@ export function stem(word) {
 
 const TOKEN = /√|\p{L}_[\p{L}\p{N}]+|[\p{L}\p{M}\p{N}]+/gu;
 
-/** The words of a text in order, without those that say nothing: d_k is one word, and a root has its name. */
+/** The words of a text in order, as they stand and as they are compared: d_k is one word, and a root has its name. */
 export function tokens(text) {
   return [...text.matchAll(TOKEN)]
     .map(({ 0: raw, index }) => {
@@ -36,7 +36,7 @@ export function tokens(text) {
       return { plain, from: index, to: index + raw.length };
     })
     .filter(({ plain }) => plain && !STOP.has(plain))
-    .map(({ plain, from, to }) => ({ word: stem(plain), from, to }));
+    .map(({ plain, from, to }) => ({ word: stem(plain), plain, from, to }));
 }
 
 /** The same without their places. */

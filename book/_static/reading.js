@@ -74,8 +74,28 @@
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href]");
     if (location.protocol !== "file:" || !link?.pathname.endsWith("/your_way.html") || link.hash) return;
-    link.hash = `kept=${encodeURIComponent(JSON.stringify({ read: read("read"), quick: read("quick") }))}`;
+    const verdicts = Object.entries(read("in-page")).map(([id, { verdict }]) => [id, { verdict }]);
+    const known = { read: read("read"), quick: read("quick"), "in-page": Object.fromEntries(verdicts) };
+    link.hash = `kept=${encodeURIComponent(JSON.stringify(known))}`;
   }, { capture: true });
+
+  /** At the end of a chapter: a switch for what stands at each section for those who use the library or the slides. */
+  function linesSwitch() {
+    const article = document.querySelector(".bd-article");
+    if (!article?.querySelector(".section-line, details.slides-box")) return;
+    const button = Object.assign(document.createElement("button"), { type: "button" });
+    const line = Object.assign(document.createElement("p"), { className: "lines-switch" });
+    const show = () => {
+      const { shown = false } = read("lines");
+      document.documentElement.toggleAttribute("data-lines", shown);
+      button.textContent = shown ? "hide it" : "show it";
+      button.setAttribute("aria-pressed", String(shown));
+    };
+    button.addEventListener("click", () => { write("lines", { shown: !read("lines").shown }); show(); });
+    line.append("What the library and the slides have on each section: ", button);
+    article.append(line);
+    show();
+  }
 
   /** The first page leads on: to the chapter that was opened last, and to the task after the last right one. */
   function goOn() {
@@ -89,6 +109,7 @@
 
   mark();
   goOn();
+  linesSwitch();
   document.addEventListener("softlookup-kept", mark);
   window.addEventListener("storage", mark);
   window.addEventListener("pageshow", mark);

@@ -287,6 +287,14 @@ def test_characters_that_the_model_has_never_seen_are_named(standing):
 
 
 @pytest.mark.slow
+def test_a_sentence_in_another_language_is_doubted(standing):
+    figure = translated(standing, "Zwei Männer spielen Fußball auf der Wiese.")
+    expect(figure.locator(".lvm-missed")).to_contain_text("Is this English? 5 of 7 words fall into three or more")
+    translated(standing, "Cheerleaders in denim are exercising beside a pool.")
+    expect(figure.locator(".lvm-missed")).to_be_hidden()
+
+
+@pytest.mark.slow
 def test_model_says_what_it_was_trained_on_and_offers_what_it_cannot_do(standing, translator):
     figure = standing.figure
     trained = figure.locator(".lvm-trained").inner_text()

@@ -119,6 +119,25 @@ def test_writer_writes_on_in_the_other_engines(engine):
     assert engine.complaints() == []
 
 
+APART = """() => {
+  return [!document.getElementById("way-apart").hidden, document.querySelector("[data-page='%s']").innerText];
+}"""
+
+
+@pytest.mark.parametrize("place", ["files", "served"])
+def test_page_your_way_says_when_it_does_not_see_what_others_have_stored(engine, place):
+    address, name = getattr(engine, place), CHAPTER.split("/")[1]
+    mark = json.dumps({name: {"total": 3, "seen": [0, 1]}})
+    engine.resize(1280)
+    engine.visit(address + CHAPTER)
+    engine.run(f"() => {{ globalThis.softlookupKept.write('read', {mark}); return true; }}")
+    engine.visit(address + "book/your_way.html")
+    is_apart, line = engine.run(APART % name)
+    assert is_apart == ((engine.name, place) == ("Firefox", "files"))
+    assert ("2 of 3 sections read" in line) != is_apart
+    assert engine.complaints() == []
+
+
 WHEN = """async () => {
   for (let tries = 0; tries < 900; tries += 1) {
     const found = document.querySelector(%s);

@@ -30,10 +30,37 @@ def test_list_opens_at_the_present_page(html, visit, page, width):
 
 def test_instructors_pages_are_folded_until_one_of_them_is_open(html, visit):
     with visit((html / CHAPTER).as_uri()) as seen:
-        expect(seen.page.locator(".bd-sidebar-primary a[href$='instructors.html']")).to_be_visible()
-        expect(seen.page.locator(".bd-sidebar-primary a[href$='instructors_task.html']")).to_be_hidden()
+        for page in ("instructors", "instructors_task", "live"):
+            expect(seen.page.locator(f".bd-sidebar-primary a[href$='{page}.html']")).to_be_hidden()
+        seen.page.get_by_text("At hand", exact=True).click()
+        expect(seen.page.locator(".bd-sidebar-primary a[href$='live.html']")).to_be_visible()
     with visit((html / "book/instructors_task.html").as_uri()) as seen:
         expect(seen.page.locator(".bd-sidebar-primary a[href$='instructors_plan.html']")).to_be_visible()
+        expect(seen.page.locator(".bd-sidebar-primary a[href$='02_soft_lookup.html']").first).to_be_hidden()
+
+
+def test_next_leads_from_a_chapter_to_its_exercises_and_on_and_a_side_page_leads_back(html, visit):
+    def beside(page: str, which: str) -> str:
+        with visit((html / page).as_uri()) as seen:
+            link = seen.page.locator(f".prev-next-area .{which}")
+            return "/".join(link.evaluate("one => one.href").split("/")[-2:]) if link.count() else ""
+
+    assert beside("book/index.html", "right-next") == "book/01_motivation.html", "as the door Start reading"
+    assert beside("book/01_motivation.html", "right-next") == "01_motivation/01_motivation.html"
+    assert beside("exercises/01_motivation/01_motivation.html", "right-next") == CHAPTER
+    assert beside("book/01_motivation_more.html", "left-prev") == "book/01_motivation.html"
+    assert beside("book/01_motivation_more.html", "right-next") == ""
+
+
+def test_lines_on_library_and_slides_show_at_a_wish(html, visit):
+    with visit((html / CHAPTER).as_uri()) as seen:
+        line = seen.page.locator(".section-line").first
+        expect(line).to_be_hidden()
+        seen.page.locator(".lines-switch button").click()
+        expect(line).to_be_visible()
+        seen.page.reload()
+        expect(line).to_be_visible()
+        assert violations(seen.page, ".lines-switch") == []
 
 
 @pytest.mark.slow

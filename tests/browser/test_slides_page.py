@@ -51,6 +51,7 @@ def test_the_list_opens_on_what_is_wrong_and_folded(html, visit, address):
 
 def test_a_link_in_a_chapter_leads_to_its_statements(html, visit):
     with visit((html / "book/04_one_head_practice.html").as_uri()) as seen:
+        seen.page.locator(".lines-switch button").click()
         seen.page.locator(".on-the-slides a").first.click()
         seen.page.wait_for_url("**section=**")
         assert 0 < len(shown(seen.page)) < len(ITEMS)

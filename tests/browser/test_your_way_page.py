@@ -58,7 +58,9 @@ def test_a_chapter_read_to_its_end_is_ticked_and_half_of_one_is_counted(html, vi
         page.wait_for_function(f"() => ({KEPT})('read')['{name}'] === undefined")
 
         def read(number: int) -> None:
-            sections.nth(number).evaluate("one => one.lastElementChild.scrollIntoView({block: 'end'})")
+            sections.nth(number).evaluate(
+                "one => [...one.children].findLast((child) => child.offsetHeight).scrollIntoView({block: 'end'})"
+            )
             page.wait_for_function(f"() => ({KEPT})('read')['{name}']?.seen.includes({number})")
 
         total = sections.count()
@@ -66,14 +68,20 @@ def test_a_chapter_read_to_its_end_is_ticked_and_half_of_one_is_counted(html, vi
         for number in range(3):
             read(number)
         link = page.locator(".bd-sidebar-primary a[href*='your_way.html']")
-        link.click()
+
+        def to_the_page() -> None:
+            if not link.is_visible():
+                page.get_by_text("At hand", exact=True).click()
+            link.click()
+
+        to_the_page()
         item = page.locator(f"[data-page='{name}']")
         expect(item).to_contain_text(f"of {total} sections read")
         assert not item.locator("input").is_checked()
         page.go_back()
         for number in range(total):
             read(number)
-        link.click()
+        to_the_page()
         expect(item.locator("input")).to_be_checked()
         assert "#" not in page.url, "what the link carried is taken and put away"
 
@@ -169,6 +177,44 @@ def test_forgetting_removes_all_and_an_older_record_does_not_come_back(fresh, se
     assert "record" not in page.evaluate(KEPT, "tasks")
 
 
+def test_progress_is_saved_to_a_file_and_read_back_in_another_browser(chromium, html, tmp_path):
+    name = CHAPTER.split("/")[1]
+    stored = {
+        "read": {name: {"total": 3, "seen": [0, 1]}},
+        "quick": {name: {"total": 5, "right": {"one": True}}},
+        "in-page": {
+            "04.mix": {"source": "def mix(): ...", "verdict": "pass", "passed": "def mix(): ...", "points": 2},
+            "04.scores": {"source": "k @ q", "verdict": "wrong", "points": 0, "said": "Transposed."},
+        },
+        "last": {"path": CHAPTER, "title": "4. One head"},
+        "tasks": {"record": record({"05.split": "partial"})},
+    }
+    first, second = chromium.new_context(), chromium.new_context()
+    page = first.new_page()
+    page.goto((html / WAY).as_uri())
+    for which, what in stored.items():
+        page.evaluate("([name, mark]) => softlookupKept.write(name, mark)", [which, what])
+    with page.expect_download() as saving:
+        page.locator("#way-save").click()
+    file = tmp_path / saving.value.suggested_filename
+    saving.value.save_as(file)
+    page = second.new_page()
+    page.goto((html / WAY).as_uri())
+    better = {"04.scores": {"source": "q @ k.T", "verdict": "pass", "passed": "q @ k.T", "points": 1}}
+    page.evaluate("mark => softlookupKept.write('in-page', mark)", better)
+    assert give(page, file.read_text("utf-8")).endswith("is read.")
+    expect(page.locator(f"[data-page='{name}']")).to_contain_text("2 of 3 sections read")
+    expect(page.locator("#way-4 .way-count")).to_contain_text("2 of ")
+    for which in ("read", "quick", "last"):
+        assert page.evaluate(KEPT, which) == stored[which]
+    answers = page.evaluate(KEPT, "in-page")
+    assert answers == {"04.mix": stored["in-page"]["04.mix"], **better}, "nothing gets worse"
+    assert list(page.evaluate(KEPT, "tasks")["record"]["tasks"]) == ["05.split"]
+    expect(page.locator("#way-apart")).to_be_hidden()
+    first.close()
+    second.close()
+
+
 @pytest.mark.slow
 def test_a_link_carries_what_one_page_knows_to_a_browser_that_keeps_each_page_apart(chromium, html):
     first = chromium.new_context()
@@ -176,7 +222,11 @@ def test_a_link_carries_what_one_page_knows_to_a_browser_that_keeps_each_page_ap
     page.goto((html / CHAPTER).as_uri())
     settle(page)
     name = CHAPTER.split("/")[1]
-    marks = {"read": {name: {"total": 3, "seen": [0, 1]}}, "quick": {name: {"total": 5, "right": {"one": True}}}}
+    marks = {
+        "read": {name: {"total": 3, "seen": [0, 1]}},
+        "quick": {name: {"total": 5, "right": {"one": True}}},
+        "in-page": {"04.mix": {"source": "def mix(): ...", "verdict": "pass", "passed": "def mix(): ..."}},
+    }
     for which, mark in marks.items():
         page.evaluate("([name, mark]) => softlookupKept.write(name, mark)", [which, mark])
     link = page.locator(".bd-sidebar-primary a[href*='your_way.html']")
@@ -188,6 +238,7 @@ def test_a_link_carries_what_one_page_knows_to_a_browser_that_keeps_each_page_ap
     page.goto(address)
     expect(page.locator(f"[data-page='{name}']")).to_contain_text("2 of 3 sections read")
     expect(page.locator("#way-4 .way-mark")).to_contain_text("1 of 5 questions")
+    expect(page.locator("#way-4 .way-count")).to_contain_text("1 of ")
     second.close()
 
 
