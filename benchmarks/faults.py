@@ -103,7 +103,7 @@ def bench_faults(
     over that of the sound one, means over seeds; ``cpu_seconds`` are those of this call.
     """
     begun = time.process_time()
-    ids, vocabulary = _data(plan)
+    ids, vocabulary = grammar_ids(plan.sentences, plan.unseen)
     one_by_one = KeptRuns(runs_file, repr(plan), say)
     runs = [
         FaultRun(
@@ -141,9 +141,9 @@ def bench_faults(
     )
 
 
-def _data(plan: _Plan) -> tuple[Tensor, int]:
+def grammar_ids(n_trained_on: int, n_unseen: int) -> tuple[Tensor, int]:
     """The ids of all sentences (those not trained on are the last ones), and the size of the vocabulary."""
-    sentences = [english_words(pair.english) for pair in sample(plan.sentences + plan.unseen, seed=9, unique=True)]
+    sentences = [english_words(pair.english) for pair in sample(n_trained_on + n_unseen, seed=9, unique=True)]
     words = sorted({word for sentence in sentences for word in sentence})
     index = {word: END + 1 + i for i, word in enumerate(words)}
     ids = torch.full((len(sentences), max(map(len, sentences)) + 2), PAD)

@@ -379,7 +379,7 @@ def choose(log_probs, lengths):
 # %% [markdown]
 # ## In your own words
 #
-# Task 20-explain · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/20_after_pretraining.html#after-pretraining-intervals)
+# Task 20-explain · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/20_after_pretraining_evaluation.html#after-pretraining-intervals)
 #
 # A report says: "Before reinforcement learning our model solved 58.0 % of the 200 problems of a benchmark, and now it solves 61.5 %. Its mean reward rose from 0.4 to 0.9. Forty of the problems were later found in the training data, and left in." What does this show, and what does it not show? Name three figures that you would ask for, and say what each would tell you. Five to eight sentences.
 

@@ -39,7 +39,7 @@ def neighbours(includes: dict[str, list[str]], root: str) -> dict[str, tuple[str
                 continue
             further = includes.get(page, [])
             sides[page] = (chapter, further[0] if further else "")
-            sides |= {one: (page, chapter) for one in further}
+            sides |= {inner: (page, chapter) for inner in further}
     beside = {page: (road[at - 1] if at else "", [*road, END][at + 1]) for at, page in enumerate(road)}
     if START in beside:
         beside[root] = ("", START)

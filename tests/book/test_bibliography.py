@@ -22,7 +22,7 @@ LINKS = {
 NEITHER = {
     *("glorot2010", "jozefowicz2015", "diamos2016", "bengio2003", "srivastava2014"),  # PMLR, JMLR
     *("gage1994", "watson1964", "radford2019", "goodfellow2016"),
-    *("pedregosa2011", "radford2018", "devlin2018code", "chollet2015"),
+    *("pedregosa2011", "radford2018", "devlin2018code", "chollet2015", "karpathy2019"),
     *("nvidia2021a100", "nvidia2023h100", "nvidia2024h200"),  # data sheets
     *("nvidia2025hgx", "nvidia2025dgx", "nvidia2025gb200", "amd2023mi300x", "yu2022"),
     *("nostalgebraist2020", "elhage2021", "bricken2023", "uszkoreit2017", "schulman2020kl"),

@@ -255,7 +255,7 @@ BOOK = ROOT / "book"
 CHAPTERS = {
     int(page.name[:2]): page.read_text(encoding="utf-8")
     for page in sorted(BOOK.glob("[012][0-9]_*.md"))
-    if not re.search(r"_(?:running|practice|more|parts|glance|capstone)\.md$", page.name)
+    if not re.search(r"_(?:running|practice|more|parts|glance|capstone|evaluation)\.md$", page.name)
 }
 TAUGHT = {number: text for number, text in CHAPTERS.items() if number <= 13}
 LINE = re.compile(r"\*\*Reading time\*\* about (\d+) minutes(?:, (\d+) with the folds)?\. \*\*You need\*\* ")

@@ -156,6 +156,15 @@ WAYS = {
         + [("input[data-ask=length]", "ArrowLeft"), ("input[data-ask=length]", "Home")],
         [slider("input[data-ask=length]", 0.9, 0.1)],
     ),
+    "lyc": Ways(
+        ["button[data-model^=GLM]", "button[data-model^=Llama]", "button[data-model^=Qwen]"],
+        [("button[data-model^=Llama]", "Enter"), ("button[data-model^=gpt]", " ")],
+    ),
+    "mdt": Ways(
+        [f".mdt-point[data-type={name}]" for name in ("llama", "deepseek_v4", "mamba2")],
+        [("select", "ArrowDown"), (".mdt-point[tabindex='0']", "ArrowRight"), (".mdt-point[tabindex='0']", "ArrowUp")]
+        + [(".mdt-point[tabindex='0']", "End")],
+    ),
     "bmt": Ways(
         [
             ".bmt-bar + .bmt-bar button:nth-child(2)",
@@ -190,6 +199,12 @@ WAYS = {
         + [("button[data-suspect=dropout-on]", " ")],
         beside=".dtv-clues",
     ),
+    "sdt": Ways(
+        ["td[data-grid=copy0][data-row='0'][data-column='1']", "td[data-grid=copy0][data-row='3'][data-column='0']"]
+        + ["button[data-all]", "button[data-all]", "td[data-grid=copy0][data-row='1'][data-column='2']"],
+        [(CELL, "Enter"), (CELL, "ArrowRight Enter"), (CELL, "ArrowDown "), ("button[data-all]", "Enter")]
+        + [("button[data-all]", " "), (CELL, "End Enter")],
+    ),
     "svt": Ways(
         ["button[data-way=continuous]", "button[data-way=chunked]", "button[data-way=static]"],
         [("button[data-way=chunked]", "Enter"), ("select[data-ask=budget]", "ArrowDown")]
@@ -217,6 +232,11 @@ WAYS = {
         [("button[data-stage='1']", "Enter"), ("input[id$=world]", "ArrowRight"), ("button[data-stage='0']", " ")],
         [slider("input[id$=world]")],
     ),
+    "tpc": Ways(
+        ["input[id$=in-rows]", "input[id$=out-columns]", "label[for$=in-columns]"],
+        [("input[id$=in-columns]", "ArrowDown"), ("input[id$=out-rows]", "ArrowUp")]
+        + [("input[type=radio]:checked", "ArrowUp")],
+    ),
     "ans": Ways(
         ["button[data-reward='1']", ("input[id$=at]", 0.95, 0.5), "button[data-mode=steps]"]
         + [("input[id$=at]", 0.4, 0.5), "button[data-reward='0']"],
@@ -224,10 +244,42 @@ WAYS = {
         + [("input[id$=at]", "End")],
         [slider("input[id$=at]")],
     ),
+    "bml": Ways(
+        ["button[data-way='0']", ("input[id$=at]", 0.9, 0.5), "button[data-gain='2']", ("input[id$=at]", 0.1, 0.5)],
+        [("button[data-gain='1']", "Enter"), ("input[id$=at]", "ArrowRight"), ("button[data-way='0']", " ")]
+        + [("input[id$=at]", "Home")],
+        [slider("input[id$=at]")],
+    ),
+    "ptg": Ways(
+        ["td[data-grid=patch][data-row='4'][data-column='26']", "button[data-mode=head]", ".ptg-all"]
+        + ["td[data-grid=lens][data-row='1'][data-column='20']", ("input[id$=layer]", 0.8, 0.5)],
+        [("td[data-grid=patch][tabindex='0']", "ArrowRight"), ("td[data-grid=patch][tabindex='0']", "ArrowDown"), LIST]
+        + [("button[data-mode=head]", " "), (".ptg-all", "Enter"), ("input[id$=layer]", "End")]
+        + [("select[id$=from]", "ArrowDown")],
+        [slider("input[id$=layer]")],
+    ),
     "trw": Ways(
         [("input[id$=at]", 0.7, 0.5), ".trw-end", ("input[id$=at]", 0.3, 0.5)],
         [("input[id$=at]", "ArrowRight"), (".trw-end", "Enter"), ("input[id$=at]", "Home")],
         [slider("input[id$=at]")],
+    ),
+    "xpr": Ways(
+        [".xpr-token:nth-child(2)", ".xpr-back", "button[data-router='1']", ("input[id$=batch]", 0.9, 0.5)]
+        + [("input[id$=step]", 0.5, 0.5), ".xpr-next", "button[data-router='0']"],
+        [(".xpr-token[tabindex='0']", "ArrowRight"), (".xpr-back", "Enter"), ("button[data-router='1']", " ")]
+        + [("input[id$=batch]", "ArrowRight"), ("input[id$=step]", "Home"), (".xpr-next", " ")],
+        [slider("input[id$=batch]"), slider("input[id$=step]", 0.9, 0.1)],
+    ),
+    "scs": Ways(
+        [("input", 0.3, 0.5), ("input", 0.9, 0.5)],
+        [("input", "ArrowRight"), ("input", "End"), ("input", "ArrowLeft"), ("input", "Home")],
+        [slider("input")],
+    ),
+    "whp": Ways(
+        [("input[id$=at]", 0.6, 0.5), ("input[id$=weight]", 0.9, 0.5), ("input[id$=children]", 0.95, 0.5)],
+        [("input[id$=at]", "ArrowRight"), ("input[id$=weight]", "ArrowLeft"), ("input[id$=children]", "ArrowRight")]
+        + [("input[id$=at]", "ArrowLeft"), (".whp-play", "Enter")],
+        [slider("input[id$=at]"), slider("input[id$=weight]", 0.9, 0.1)],
     ),
     "ppl": Ways(
         [("input[id$=time]", 0.3, 0.5), ("input[id$=stages]", 0.95, 0.5), ("input[id$=micro]", 0.05, 0.5)],

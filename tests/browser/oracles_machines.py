@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 from book_browser import ROOT
 from oracles import Oracle, near, widget_state
+from oracles_changed import compared_layers, glanced
+from oracles_patching import patched_passes
+from oracles_routed import routed_token
+from oracles_slides import pressed_keys
 
 from softlookup import roofline as rl
 from softlookup.reference import grpo_path
@@ -17,6 +21,7 @@ from softlookup_course.widgets import (
     Learned,
     answer_shift,
     beam_tree,
+    benchmark_luck,
     cache_growth,
     config_reader,
     cooks_and_van,
@@ -28,8 +33,11 @@ from softlookup_course.widgets import (
     rate_explorer,
     roofline_explorer,
     sampling_explorer,
+    score_spread,
     sharded_memory,
+    tensor_parallel_cut,
     training_watch,
+    whisper_row,
     work_and_bytes,
 )
 from softlookup_course.widgets import batching_explorer as batching
@@ -340,6 +348,30 @@ def shards(shown: dict[str, Any]) -> None:
         near(shown["filled"][kind], [height] * min(world, 8), kind)
 
 
+def cut_network(shown: dict[str, Any]) -> None:
+    """All cells by numpy's products of slices; the bytes by the formulas of rings, for numbers of four bytes."""
+    first, second = shown["first"], shown["second"]
+    x, w_in, w_out = map(np.array, (tensor_parallel_cut.X, tensor_parallel_cut.W_IN, tensor_parallel_cut.W_OUT))
+    z = x @ w_in
+    halves = {"columns": (np.s_[:, :2], np.s_[:, 2:]), "rows": (np.s_[:1], np.s_[1:])}[first]
+    out_halves = {"columns": (np.s_[:, :1], np.s_[:, 1:]), "rows": (np.s_[:2], np.s_[2:])}[second]
+    for rank in (0, 1):
+        columns, hidden = np.s_[:, 2 * rank : 2 * rank + 2], np.maximum(z, 0)
+        used = x if first == "columns" else x[:, [rank]]
+        h = hidden[columns] if second == "rows" else hidden
+        expected = {"x": used, "in": w_in[halves[rank]], "z": used @ w_in[halves[rank]], "h": h}
+        expected |= {"out": w_out[out_halves[rank]], "y": h @ w_out[out_halves[rank]]}
+        for name, part in expected.items():
+            assert shown["cells"][f"{name}{rank}"] == part.ravel().tolist(), (name, rank)
+    rounds = {("columns", "rows"): 0, ("rows", "columns"): 2}.get((first, second), 1)
+    ends = 2 if second == "rows" else 1
+    assert shown["bytes"] == {"between": rounds * z.size * 4 // 2, "after": ends * x.size * 4 // 2}
+    total = sum(shown["bytes"].values())
+    assert int(shown["total"]) == total and f"each rank sends {total} bytes" in shown["words"]
+    assert "Both ranks then have the rows (6, 4) and (7, 1)." in shown["words"] and shown["checked"] == [first, second]
+    assert ("ReLU(2) + ReLU(−2) is 2, and ReLU(2 + (−2)) is 0" in shown["words"]) == (first == "rows")
+
+
 def shifted(shown: dict[str, Any]) -> None:
     texts, reference, right, _ = zip(*answer_shift.ANSWERS, strict=True)
     index, at = int(shown["reward"]), int(shown["at"])
@@ -360,6 +392,22 @@ def shifted(shown: dict[str, Any]) -> None:
     assert answer_shift.REWARDS[index] in shown["pressed"] and len(shown["pressed"]) == 2
 
 
+def luck_of_benchmarks(shown: dict[str, Any]) -> None:
+    way, gain, at = (int(shown[name]) for name in ("way", "gain", "at"))
+    questions, true = benchmark_luck.QUESTIONS[at], benchmark_luck.GAINS[gain]
+    worse, better = benchmark_luck.WORSE, benchmark_luck.WORSE + true
+    apart = 1 - way * benchmark_luck.SHARED
+    ahead, behind = (1 - apart) * true + apart * better * (1 - worse), apart * worse * (1 - better)
+    deviation = np.sqrt((ahead + behind - true**2) / questions)
+    leads = np.array(shown["leads"])
+    assert (len(leads), shown["lost"], shown["ties"]) == (100, (leads < 0).sum(), (leads == 0).sum())
+    wider = max(1.0, 100 / questions)  # a column holds leads up to so many points
+    assert abs(leads.mean() - 100 * true) < 0.6 * wider and abs(leads.std() - 100 * deviation) < 0.7 * wider
+    assert f"In {shown['lost']} of 100 benchmarks the worse model wins, in {shown['ties']} " in shown["words"]
+    assert shown["words"].endswith(f"in truth it is +{100 * true:g}.") and shown["shown"] == f"{questions:,}"
+    assert shown["pressed"] == [benchmark_luck.WAYS[way], f"{100 * true:g}"]
+
+
 def fine_tuning(shown: dict[str, Any]) -> None:
     record = measured("after_pretraining")
     run = record["sft"][: int(shown["at"]) + 1]
@@ -376,26 +424,64 @@ def fine_tuning(shown: dict[str, Any]) -> None:
     near(shown["heights"], [26 + 150 * (1 - fraction) for fraction in fractions], "marks")
 
 
+def spread_scores(shown: dict[str, Any]) -> None:
+    run = score_spread.describe(int(shown["width"]))
+    kinds = [run[name] for name in ("raw", "divided")]
+    scores, weights = (np.array([x for kind in kinds for x in kind[name]]) for name in ("scores", "weights"))
+    near([score for score, _ in shown["scores"]], scores, "scores")
+    near(shown["weights"], np.stack([weights, 84 * weights], axis=1), "weights and their bars")
+    left, right = np.split(np.array(shown["scores"]), 2)
+    steps = [np.diff(half[:, 1]) / np.diff(half[:, 0]) for half in (left, right)]
+    near(np.concatenate(steps) / steps[0][0], np.ones(14), "one scale for all dots", 1e-6)
+    runs = [score_spread.describe(width) for width in score_spread.HEAD_WIDTHS]
+    steepest = max(each[name]["gradient"] for each in runs for name in ("raw", "divided"))
+    near(shown["gradients"], [shown["room"] * kind["gradient"] / steepest for kind in kinds], "gradients")
+    assert shown["shown"] == str(run["width"])
+    for kind in kinds:
+        assert f"{max(kind['weights']):.2f}" in shown["words"] and f"{100 * kind['sure']:.0f}" in shown["words"]
+
+
+def whispered(shown: dict[str, Any]) -> None:
+    weight, n, at = float(shown["weight"]), int(shown["n"]), int(shown["at"])
+    chain = whisper_row.describe(weight, n)
+    assert shown["set"] == [f"{weight:.1f}", str(n), f"{at + 1} of {n}"] and shown["children"] == 2 * n
+    near(np.array(shown["left"]) / chain["left"][: at + 1], np.ones(at + 1), "what is left", 1e-3)  # four digits
+    *bars, direct = shown["heights"]
+    near(np.array(bars), 62 * np.array(shown["left"]), "bars")
+    near(direct, 62 / n, "the bar of attention")
+    state, factor = (f"{float(f'{chain[name][at]:.4g}'):.2f}" for name in ("states", "factors"))
+    assert f"State {state};" in shown["words"] and f"{factor}. Attention" in shown["words"]
+
+
 MACHINES = [
     Oracle("bat", COUNTING, batching_explorer),
     Oracle("cav", COUNTING, steps_of_a_layer),
     Oracle("mem", COUNTING, memory_explorer),
     Oracle("bmt", INFERENCE, beam_search),
     Oracle("kvc", INFERENCE, cache_in_steps),
-    Oracle("cfg", "book/15_what_changed.html", config),
-    Oracle("csw", "book/15_what_changed.html", switches),
+    Oracle("cfg", "book/15_what_changed_more.html", config),
+    Oracle("csw", "book/15_what_changed_parts.html", switches),
+    Oracle("lyc", "book/15_what_changed.html", compared_layers),
+    Oracle("mdt", "book/15_what_changed_glance.html", glanced),
+    Oracle("xpr", "book/15_what_changed.html", routed_token),
     Oracle("smp", INFERENCE, sampling),
     Oracle("lrx", "book/09_training.html", learning_rates),
     Oracle("dtv", "book/09_training.html", detective),
     Oracle("rfl", "book/11_roofline.html", roof),
     Oracle("wab", "book/11_roofline.html", work),
+    Oracle("sdt", "book/14_slides_recomputed.html", pressed_keys),
     Oracle("svt", SERVING, served),
+    Oracle("ptg", "book/17_looking_inside.html", patched_passes),
     Oracle("kpl", "book/18_kernels.html", kernel),
     Oracle("rpl", MANY_DEVICES, ranks),
     Oracle("shm", MANY_DEVICES, shards),
     Oracle("ppl", MANY_DEVICES, pipeline),
+    Oracle("tpc", MANY_DEVICES, cut_network),
     Oracle("ans", "book/20_after_pretraining.html", shifted),
     Oracle("trw", "book/20_after_pretraining.html", fine_tuning),
+    Oracle("bml", "book/20_after_pretraining_evaluation.html", luck_of_benchmarks),
+    Oracle("scs", "book/04_one_head.html", spread_scores),
+    Oracle("whp", "book/01_motivation.html", whispered),
     Oracle("slt", "book/03_tokens_and_embeddings.html", cut_text),
 ]
 """The other figures."""

@@ -100,6 +100,15 @@
       data: { ...one.dataset }, said: text(one, ".csw-words"), pressed: all(one, "[data-change]:not(.csw-reset)[aria-pressed=true]").map(({ dataset }) => dataset.change),
       widths: all(one, ".csw-part").map(({ style }) => style.width),
     }),
+    lyc: (one) => ({
+      model: one.dataset.model, said: text(one, ".lyc-words"),
+      marks: all(one, ".lyc-mark").map((mark) => [mark.firstChild.textContent, mark.getAttribute("href")]),
+      pressed: all(one, "button[aria-pressed=true]").map((button) => button.dataset.model),
+    }),
+    mdt: (one) => ({
+      type: one.dataset.type, chosen: one.querySelector("select").value, said: text(one, ".mdt-words"),
+      link: one.querySelector(".mdt-link")?.getAttribute("href") ?? null, now: one.querySelector(".mdt-now")?.textContent ?? "",
+    }),
     kvc: (one) => ({
       data: { ...one.dataset }, cached: one.querySelector("button[data-cached][aria-pressed=true]").dataset.cached,
       sizes: byKey(all(one, "select"), (select) => select.dataset.size, (select) => select.value), boxes: all(one, ".kvc-key.kvc-there").length,
@@ -124,6 +133,11 @@
       suspect: one.querySelector("button[data-suspect][aria-pressed=true]")?.dataset.suspect ?? null,
       clues: byKey(Object.entries(one.querySelector(".dtv-clues").dataset), ([name]) => name, ([, value]) => Number(value)),
       verdict: { ...one.querySelector(".dtv-verdict").dataset }, said: text(one, ".dtv-verdict"),
+    }),
+    sdt: (one) => ({
+      cells: cells(one), words: text(one, ".sdt-words"), count: text(one, ".sdt-count"), memory: one.querySelector("input").value,
+      states: all(one, "td[data-grid]").map(({ dataset }) => dataset.state), all: one.querySelector("[data-all]").getAttribute("aria-pressed"),
+      below: all(one, "td[data-grid]").map(({ dataset }) => (dataset.computed ? Number(dataset.computed) : null)),
     }),
     cav: (one) => ({
       ...asked(one), step: one.querySelector("button[data-pick][aria-pressed=true]").dataset.pick, words: text(one, ".cav-words") + text(one, ".cav-price"),
@@ -173,15 +187,52 @@
       ...one.dataset, words: text(one, ".shm-words"), pressed: all(one, "button[aria-pressed=true]").map(({ dataset }) => Number(dataset.stage)),
       filled: byKey(["weights", "gradients", "optimizer"], (kind) => kind, (kind) => all(one, `.shm-${kind}`).map((part) => Number(part.getAttribute("height")))),
     }),
+    tpc: (one) => ({
+      ...one.dataset, words: text(one, ".tpc-words"), checked: all(one, "input:checked").map(({ value }) => value),
+      bytes: byKey(all(one, ".tpc-sends"), ({ dataset }) => dataset.where, ({ dataset }) => Number(dataset.bytes)),
+      cells: byKey(["x", "in", "z", "h", "out", "y"].flatMap((of) => [`${of}0`, `${of}1`]), (key) => key,
+        (key) => all(one, `td[data-of=${key.slice(0, -1)}][data-rank="${key.at(-1)}"]`).map((td) => Number(td.textContent.replace("−", "-")))),
+    }),
     ans: (one) => ({
       ...one.dataset, words: text(one, ".ans-words"), pressed: all(one, "button[aria-pressed=true]").map((button) => button.textContent),
       bars: all(one, ".ans-now").map((bar) => Number(bar.getAttribute("width"))), before: all(one, ".ans-picture > line").map((line) => Number(line.getAttribute("x1"))),
       room: Number(one.querySelector(".ans-room").getAttribute("width")), shown: text(one, ".ans-value"),
     }),
+    bml: (one) => ({
+      ...one.dataset, words: text(one, ".bml-words"), shown: text(one, ".bml-value"), pressed: all(one, "button[aria-pressed=true]").map((button) => button.textContent),
+      leads: all(one, ".bml-one").map((square) => Number(square.dataset.column)), lost: all(one, ".bml-lost").length, ties: all(one, ".bml-tie").length,
+    }),
+    ptg: (one) => ({
+      ...one.dataset, words: text(one, ".ptg-words"), reading: text(one, ".ptg-reading"), layer: text(one, ".ptg-value"), lists: [chosen(one, 0), chosen(one, 1)],
+      pressed: all(one, "button[aria-pressed=true]").map((button) => button.dataset.mode), here: Number(one.querySelector(".ptg-here").dataset.value),
+      patches: all(one, "td[data-grid=patch]").map((td) => [Number(td.dataset.row), Number(td.dataset.column), td.dataset.value === "" ? null : Number(td.dataset.value)]),
+      ranks: [0, 1].map((r) => all(one, `td[data-grid=lens][data-row='${r}']`).map((td) => Number(td.dataset.value))),
+      added: [0, 1].map((r) => all(one, `td[data-grid=added][data-row='${r}']`).map((td) => Number(td.dataset.value))),
+      passes: ["before", "after", "clean"].map((kind) => all(one, `.ptg-${kind} li`).map((line) => [text(line, ".ptg-token"), text(line, ".ptg-chance")])),
+    }),
     trw: (one) => ({
       ...one.dataset, words: text(one, ".trw-words"), shown: text(one, ".trw-value"), questions: all(one, ".trw-question").map((question) => question.textContent),
       answers: all(one, ".trw-text > :first-child").map((answer) => answer.textContent), verdicts: all(one, ".trw-verdict").map((mark) => [mark.textContent, mark.getAttribute("aria-label")]),
       heights: all(one, ".trw-mark").map((mark) => Number(mark.getAttribute("cy"))),
+    }),
+    xpr: (one) => ({
+      ...one.dataset, words: text(one, ".xpr-words"), batch: text(one, ".xpr-batch"), set: all(one, ".slf-value").map((value) => value.textContent),
+      rows: byKey(["logit", "gate g", "bias b", "g + b", "weight", "tokens", "fetched"], (name) => name,
+        (name) => all(one, `td[data-row="${name}"]`).map(({ dataset }) => (dataset.value === undefined ? null : Number(dataset.value)))),
+      strips: all(one, ".xpr-strip").map((strip) => strip.dataset.shown === "true"), dots: all(one, ".xpr-dot").map((dot) => Number(dot.dataset.fetched)),
+      chips: all(one, ".xpr-token").map((chip) => [...chip.children].map((part) => part.textContent)), inside: all(one, ".xpr-token:not(.xpr-outside)").length,
+      line: one.querySelector(".xpr-line").getAttribute("points").split(" ").map((point) => Number(point.split(",")[1])),
+    }),
+    scs: (one) => ({
+      ...one.dataset, words: text(one, ".scs-words"), shown: text(one, ".scs-value"),
+      scores: all(one, ".scs-score").map((dot) => [Number(dot.dataset.score), Number(dot.getAttribute("cx"))]),
+      weights: all(one, ".scs-weight").map((bar) => [Number(bar.dataset.weight), Number(bar.getAttribute("height"))]),
+      gradients: all(one, ".scs-gradient").map((bar) => Number(bar.getAttribute("width"))), room: Number(one.querySelector(".scs-room").getAttribute("width")),
+    }),
+    whp: (one) => ({
+      ...one.dataset, words: text(one, ".whp-words"), play: text(one, ".whp-play"), set: all(one, ".slf-value").map((value) => value.textContent),
+      left: all(one, ".whp-chain").map((bar) => Number(bar.dataset.left)), heights: all(one, ".whp-bar").map((bar) => Number(bar.getAttribute("height"))),
+      children: all(one, "circle.whp-child").length,
     }),
     slt: (one) => ({
       source: chosen(one, 1), text: one.querySelector("textarea").value, said: text(one, ".slt-told"),

@@ -14,7 +14,15 @@ from working import read
 
 from softlookup.tiles import jit, tl
 from softlookup_course.in_page.playing import figure_of
-from softlookup_course.widgets import AttentionSteps, Example, KernelPlayer, PipelineChart, RankPlayer, TrainingWatch
+from softlookup_course.widgets import (
+    AttentionSteps,
+    Example,
+    ExpertRouting,
+    KernelPlayer,
+    PipelineChart,
+    RankPlayer,
+    TrainingWatch,
+)
 from softlookup_course.widgets.played_programs import ring_all_reduce
 from softlookup_inside.asking.case import Case
 
@@ -153,6 +161,19 @@ def test_training_run_is_changed_at_its_step_and_answers_are_marked(show):
     assert page.locator(".trw-text > :first-child").all_inner_texts() == runs["with"][-1]["samples"]
     page.locator("input[id$=at]").press("Home")
     assert page.locator(".trw").bounding_box()["height"] == height, "what is below stays where it is"
+
+
+def test_token_is_played_from_router_to_residual_stream(show):
+    record = json.loads((ROOT / "book/measured/experts.json").read_text(encoding="utf-8"))
+    page = show("xpr", ExpertRouting(record), clock=True)
+    words = page.locator(".xpr-words")
+    page.locator(".xpr-play").click()
+    expect(words).to_contain_text("step 1, vector")
+    expect(words).to_have_attribute("aria-live", "off")
+    page.clock.run_for(30_000)
+    expect(words).to_contain_text("step 7, sum")
+    expect(words).to_have_attribute("aria-live", "polite")
+    agreed(page, "xpr")
 
 
 def drawn(tokens=3, width=2, mask=None, size=1.0):

@@ -77,6 +77,39 @@ def test_latent_and_shared_heads_release_each_other_and_bars_shrink(opened):
     assert "does not fit on the card" in words(figure, "csw")
 
 
+def test_switches_of_the_chapter_are_what_it_has_explained_and_show_memory_alone(opened):
+    figure = opened("csw", "book/15_what_changed.html")
+    offered = figure.locator("[data-change]").evaluate_all("all => all.map((one) => one.dataset.change)")
+    assert offered == ["", "heads", "latent", "windows"] and figure.locator(".csw-row").count() == 1
+    figure.locator("button[data-change=latent]").click()
+    assert "fits on the card. The cache alone takes 4.8 GB." in words(figure, "csw")
+
+
+def test_marks_of_the_layer_lead_to_sections_of_the_book(opened):
+    figure = opened("lyc")
+    for button in figure.locator("button[data-model]").all():
+        button.click()
+        links = figure.locator(".lyc-mark").evaluate_all("all => all.map((one) => one.getAttribute('href'))")
+        for page, _, label in (link.partition("#") for link in links):
+            assert f'id="{label}"' in (HTML / "book" / page).read_text(encoding="utf-8")
+    figure.locator(".lyc-mark", has_text="experts").click()
+    assert figure.page.url.endswith("#what-changed-experts")
+
+
+def test_dot_names_itself_and_a_second_press_opens_its_row(opened):
+    figure = opened("mdt")
+    row = figure.page.locator("#model-deepseek_v4")
+    assert row.locator("button").get_attribute("aria-expanded") == "false"
+    figure.locator(".mdt-point[data-type=deepseek_v4]").hover()
+    assert words(figure, "mdt").startswith("DeepSeek-V4-Flash")
+    figure.locator(".mdt-point[data-type=deepseek_v4]").click()
+    assert row.locator("button").get_attribute("aria-expanded") == "true" and row.is_visible()
+    figure.locator("select").select_option("llama")
+    figure.locator(".mdt-point[tabindex='0']").press("Enter")
+    assert figure.page.locator("#model-llama button").get_attribute("aria-expanded") == "true"
+    assert figure.page.url.endswith("#model-llama")
+
+
 def test_batching_explorer_says_in_words_what_moved_and_obeys_the_keyboard(opened):
     figure = opened("bat")
     cells = "all => Object.fromEntries(all.map((cell) => [cell.dataset.cell, +cell.dataset.value]))"

@@ -60,7 +60,7 @@ FIGURES = {
     "accepted_wrong": ([("one", 40, 20, 0), ("another", 30, 3, 1)],),
     "stages": (Q, K, V, WORDS),
     "variance": (WIDTHS, WIDTHS * 1.1, np.full(6, 1.1)),
-    "saturation": (np.array([0.97, 0.02, 0.01]), np.array([0.5, 0.3, 0.2])),
+    "query_and_keys": (WORDS, Q, K, 3),
     "gradient_size": (2.0 ** np.arange(6), np.exp(-np.arange(6.0)), np.exp(-2 * np.arange(6.0)), {"here": 4.0}),
     "weighted_mean": ([(["a", "b", "c"], grid("0 0; 2 0; 0 2"), np.array([0.2, 0.5, 0.3]))], ("east", "north")),
     "gradient_flow": (WORDS, ["one", "two", "three"], (Q, K, V), V[::-1]),
@@ -123,9 +123,7 @@ FIGURES = {
     ),
     "layer_maps": ({"scores": np.eye(3, 4), "shares": np.ones((3, 4)) / 2}, ["0", "1", "2", "3"], "head", "scores"),
     "layers_by_word": (np.eye(4, 3), ["a", "small", "boat"], "shares"),
-    "rank_by_layer": ([900, 40, 3, 1], "Paris", 1, "head 1.0"),
     "weight_and_effect": (np.eye(3, 2), np.full((3, 2), 0.2), {(0, 0): "head 0.0", (2, 1): "head 2.1"}, "France"),
-    "contributions": ({"head 1.0": 2.0, "feed-forward 1": -1.0}, 1.5, "logit"),
     "feature_directions": ({"dense": np.eye(3, 2), "sparse": RNG.normal(size=(3, 2))},),
     "relative_grids": (
         {"j - i": np.subtract.outer(-np.arange(4), -np.arange(4)), "ALiBi": reference.alibi_bias(8, 4, 4)[0]},
@@ -157,6 +155,14 @@ FIGURES = {
         },
         [("80 GB", 80e9)],
     ),
+    "layer_areas": (
+        {
+            "one": {"q": (8, 8), "k": (8, 2), "v": (8, 2), "output": (8, 8), "scores": (8, 8), "mix": (8, 8)}
+            | {"gate": (8, 20), "up": (8, 20), "down": (20, 8)}
+        },
+        8,
+    ),
+    "product_passes": (2, 3, 5),
     "model_parts": (
         {
             "large": {"attention": 2e9, "network": 4e9, "output": 1e8, "table": 1e8},
@@ -226,6 +232,11 @@ FIGURES = {
     "rate_curves": (np.arange(1, 50), {"D = 4": np.arange(49.0), "D = 9": np.arange(49.0) ** 0.5}),
     "adam_steps": ([4.0, 0.5, -2.0], [1.0, 0.75, 0.25]),
     "clipped": ([2.0, 1.0], 1.0),
+    "decisions": (
+        [2.1, 2.2],
+        {"size": {"half": [2.4, 2.5], "twice": [2.15, 2.05]}, "weights": {"large": [4.0, 4.1]}},
+        2.6,
+    ),
     "smoothing": (100, 0.1),
     "memory_bars": ({"float32": {"weights": 4, "Adam": 8, "copy": 0}, "half": {"weights": 2, "Adam": 8, "copy": 4}},),
     "peaks": (RECORD,),
@@ -264,11 +275,8 @@ FIGURES = {
             "product": [("2 x 8 x 8", 1.0, 1.9, 1.8, 2.1)],
         },
     ),
-    "models_at_a_glance": (
-        {"full": [(7e9, 7e5, "2024"), (2e9, 3e5, "2025")], "latent": [(3.8e10, 9e4, "2025")]},
-        {"a latent model": (3.8e10, 9e4)},
-    ),
     "stream_sizes": ([3 << 12, 3 << 16, 3 << 20, 3 << 24], [12e9, 50e9, 60e9, 20e9], 21e9, 32 << 20),
+    "wins_by_order": ([0.0, 2.0], [[0.6, 0.6, 0.6], [0.9, 0.55, 0.2]], [0.45, 0.7]),
     "cut_up": (RNG.random((4, 6)), 2),
     "pair_grid": (RNG.random((2, 3, 6, 6)), ["a red dog", "a blue cat"], np.array([[0.8, -0.1], [0.3, 0.6]])),
     "shares_by_arm": ({"one": [97.0, 98.0, 96.5], "another": [91.0, 90.0, 93.0]},),

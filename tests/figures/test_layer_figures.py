@@ -24,6 +24,18 @@ def test_signal_paths_draws_every_step_of_the_chain_and_one_straight_way():
     assert [tuple(xy) for xy in strong[1][0].get_xydata()] == [(0, 0), (len(WORDS) - 1, 1)]
 
 
+def test_keys_lie_along_the_query_by_their_scores_and_its_own_key_above():
+    q_SH, k_SH = np.random.default_rng(4).normal(size=(2, 4, 6))
+    figure = figures.query_and_keys(WORDS, q_SH, k_SH, 2, palette=LIGHT)
+    *keys, _, tip = [line.get_xydata()[0] for line in figure.axes[0].lines]
+    length = np.linalg.norm(q_SH[2])
+    assert np.allclose([key[0] for key in keys], k_SH @ q_SH[2] / length) and np.allclose(tip, (length, 0))
+    rest_S = np.linalg.norm(k_SH - np.outer(k_SH @ q_SH[2], q_SH[2]) / length**2, axis=1)
+    assert keys[2][1] > 0 and all(abs(key[1]) <= rest + 1e-9 for key, rest in zip(keys, rest_S, strict=True))
+    best = WORDS[int(np.argmax(k_SH @ q_SH[2]))]
+    assert f"the key of {best} lies at" in figure.get_label()
+
+
 X, ROWS = 2.0 ** np.arange(4, 12), np.arange(1, 4097)
 ENDS = {"RNN": 1.0, "GRU": 1.001, "LSTM": 1.002, "attention": 1.003}
 LEVELS = {name: np.full(8, 100 * end) for name, end in ENDS.items()}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from softlookup_course.figures import models_at_a_glance, show
+from softlookup_course.figures import latent_scores, show
 from softlookup_course.figures.theme import PALETTES, Palette, contrast, ink_on, luminance, ramp, style
 
 # Machado, Oliveira and Fernandes (2009), severity 1: what reaches a colour-blind eye, in linear RGB.
@@ -140,7 +140,7 @@ def test_style_leaves_matplotlib_as_it_was(palette):
 
 
 def test_png_is_drawn_where_a_page_is_not_all_html(monkeypatch):
-    shown = show(models_at_a_glance, {"latent": [(4e10, 9e4, "2025")]}, {})
+    shown = show(latent_scores)
     assert shown._repr_png_().startswith(b"\x89PNG")
     monkeypatch.setenv("SOFTLOOKUP_HTML_ONLY", "1")
     assert shown._repr_png_() is None

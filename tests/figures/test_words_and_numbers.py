@@ -38,6 +38,20 @@ WRITTEN = [
     ),
     ("shifted_labels", (["a", "b"], 1), "1 position of padding is left out"),
     ("memory_bars", ({"one": {"a": 4, "b": 8}, "two": {"a": 2, "b": 1}},), "12 in all", "3 in all"),
+    ("decisions", None, "from 2.10 to 2.20", "half 2.45; twice 2.10 (overlapping); large 4.05."),
+    (
+        "layer_areas",
+        (
+            {
+                "x": {"q": (4096, 4096), **dict.fromkeys(("k", "v", "output", "scores"), (4096, 4096))}
+                | {"mix": (4096, 4096), "gate": (4096, 8192), "up": (4096, 8192), "down": (8192, 4096)}
+            },
+            4096,
+        ),
+        "q 17 M",
+        "down 34 M",
+    ),
+    ("product_passes", (2, 3, 5), "Three products of 60 operations", "X, 2 by 3, times W, 3 by 5"),
     ("rate_curves", ([1, 2, 3], {"up": [0.1, 0.5, 0.2]}), "up is highest at step 2, with 5.00e-01."),
     (
         "learning_curves",

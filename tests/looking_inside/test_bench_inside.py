@@ -5,11 +5,16 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+import torch
 
 from benchmarks.harness import measured
 from benchmarks.looking_inside import bench_inside
 from benchmarks.looking_inside.codes import CodesSizes, bench_codes
+from benchmarks.looking_inside.patching_grid import QUICK_PROMPTS, PatchingSizes, _Grid, bench_patching
+from benchmarks.looking_inside.reading import writer
 from benchmarks.looking_inside.sizes import QUICK, InsideSizes
+from softlookup.looking_inside import activation_patching
+from softlookup_course.widgets.patching_grid import unpack
 
 MEASURED = Path(__file__).parents[2] / "book" / "measured"
 
@@ -78,3 +83,33 @@ def test_stored_codes_compare_within_what_was_measured(stored):
         active = [run["active"] for run in stored["l1"] if run["rate"] == rate]
         assert min(active) < min(stored["sizes"]["ks"]) and max(active) > max(stored["sizes"]["ks"])
     assert stored["loss"] < min(run["loss"] for run in stored["transcoders"]) < stored["loss_mean"]
+
+
+def test_kept_patches_have_the_fields_of_a_new_run_whose_vectors_carry_the_answer():
+    new, committed = bench_patching(quick=True), json.loads((MEASURED / "patching.json").read_text(encoding="utf-8"))
+    assert measured(new) == measured(committed) and committed["sizes"] == asdict(PatchingSizes())
+    assert [entry["name"] for entry in new["arrays"]] == [entry["name"] for entry in committed["arrays"]]
+    shares = unpack(new)["shares"]  # corrupted, clean, layers passed, position
+    first = next(t for t, (left, right) in enumerate(zip(*new["pieces"], strict=True)) if left != right)
+    assert shares[0, 1, -1, -1] == 1, "after all layers the last vector is the answer"
+    assert (shares[0, 1, :, :first] == 0).all() and (shares[0, 0] == 0).all()
+
+
+def test_patched_shares_are_those_of_activation_patching():
+    chat, (clean, corrupted) = writer(), (text for text, _ in QUICK_PROMPTS)
+    grid = _Grid(chat, QUICK_PROMPTS)
+    ids = {text: torch.tensor([chat.encode(text)]) for text in (clean, corrupted)}
+    token, other = grid.answers.tolist()
+
+    def run(text, trace):
+        logits_V = chat.model(ids[text], trace=trace)[0, -1]
+        return logits_V[token] - logits_V[other]
+
+    layers, heads = range(grid.n_layers), range(grid.n_heads)
+    states = activation_patching(
+        run, clean, corrupted, [("state", i) for i in range(grid.n_layers + 1)], positions=range(grid.length)
+    )
+    one_head = activation_patching(run, clean, corrupted, [("heads", i, j) for i in layers for j in heads])
+    torch.testing.assert_close(torch.tensor(grid.states(1)["shares"][0]), states, atol=1e-3, rtol=0)
+    got = torch.tensor(grid.heads(1)["shares"][0])
+    torch.testing.assert_close(got, one_head.reshape(grid.n_layers, -1), atol=1e-3, rtol=0)

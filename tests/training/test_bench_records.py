@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks import faults, layers, norms, positions, schedules
+from benchmarks import decisions, faults, layers, norms, positions, schedules
 from benchmarks.harness import measured
 from benchmarks.talk import bench_talk
 from softlookup.model.published.smollm2 import checked_file
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured"
 WHOLE = {
+    "experts": {"text": 24, "routers": 2, "unseen_tokens": 8192},
+    "decisions": {"steps": 300, "seeds": 5, "runs": 55},
     "faults": {"steps": 300, "seeds": 3, "runs": 21},
     "grid": {"devices": 4, "tensor": 2},
     "layers": {"width": 256, "lengths": 8},
@@ -89,8 +91,29 @@ def test_curves_on_a_grid_are_those_of_one_device(record):
 # Faults.
 
 
+def test_a_batch_in_two_parts_has_the_same_gradient_if_its_sums_are_divided_once():
+    plan = decisions._Plan(dropout=0.0)
+    ids, vocabulary = faults.grammar_ids(plan.sentences, plan.unseen)
+
+    def gradient(parts):
+        setting = decisions._Setting(parts=parts)
+        model = decisions.made(plan, vocabulary, setting, seed=1)
+        decisions.accumulate(model, ids[: plan.rows], setting, plan.first_part)
+        return torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
+
+    whole = gradient("")
+    torch.testing.assert_close(gradient("sums"), whole, rtol=1e-3, atol=1e-6)
+    assert (gradient("means") - whole).norm() > 0.05 * whole.norm()
+
+
+def test_settings_of_decisions_change_one_thing_each():
+    settings = [setting for of in decisions.SETTINGS.values() for setting in of.values()]
+    usual = vars(decisions._Setting())
+    assert all(sum(value != usual[name] for name, value in vars(setting).items()) == 1 for setting in settings)
+
+
 def test_faults_of_the_loss_change_it_as_they_are_called():
-    ids, vocabulary = faults._data(faults._QUICK)
+    ids, vocabulary = faults.grammar_ids(faults._QUICK.sentences, faults._QUICK.unseen)
 
     class Knows(torch.nn.Module):
         """Is certain of the token that was just read."""

@@ -1,12 +1,20 @@
 """The figures of chapter 19: films that add up to the traffic, whose numbers reach whom, shards and pipelines."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
 
 from softlookup.ranks import LinkSpeed, RankError, WorldError, run_here
-from softlookup_course.widgets import PipelineChart, RankPlayer, ShardedMemory, sharded_memory
+from softlookup_course.widgets import (
+    PipelineChart,
+    RankPlayer,
+    ShardedMemory,
+    TensorParallelCut,
+    sharded_memory,
+    tensor_parallel_cut,
+)
 from softlookup_course.widgets.played_programs import PROGRAMS, WORLDS, ring_attention
 from softlookup_course.widgets.rank_player import SIZES, describe
 from softlookup_course.widgets.rank_recording import LINKS, MOST_PLAYED_WORLD, played, with_contents
@@ -186,3 +194,30 @@ def test_memory_is_that_of_the_zero_paper():
     ratios = [row["sent"] / rows[0]["sent"] for row in rows]
     assert ratios == [1, 1, 1, 1.5]
     assert sharded_memory.describe(10, 3, 1)["sent"] == 0
+
+
+@pytest.mark.parametrize(("first", "second"), [*product(tensor_parallel_cut.CUTS, repeat=2)])
+def test_cut_network_gives_the_whole_networks_output_and_sends_what_rings_send(first, second):
+    run = tensor_parallel_cut.describe(first, second)
+    x, w_in, w_out = map(np.array, (tensor_parallel_cut.X, tensor_parallel_cut.W_IN, tensor_parallel_cut.W_OUT))
+    hidden = np.maximum(x @ w_in, 0)
+    assert run["output"] == (hidden @ w_out).tolist()
+    link = LinkSpeed(0, 1)  # its seconds are bytes
+    expected = {"nothing": 0, "reduce-scatter": link.reduce_scatter_s(4 * hidden.size, 2)}
+    expected |= {
+        "all-gather": link.all_gather_s(4 * hidden.size, 2),
+        "all-reduce": link.all_reduce_s(4 * hidden.size, 2),
+    }
+    assert run["between"]["bytes"] == expected[run["between"]["collective"]]
+    assert run["after"]["bytes"] == expected[run["after"]["collective"]] * x.shape[1] / w_in.shape[1]
+    pieces = [np.array(each) for each in run["z"]]
+    assert (sum(pieces) if first == "rows" else np.hstack(pieces)).tolist() == (x @ w_in).tolist()
+
+
+def test_only_columns_then_rows_sends_nothing_in_the_middle_and_it_sends_least():
+    figure = TensorParallelCut()
+    totals = {tuple(run["cuts"]): run["between"]["bytes"] + run["after"]["bytes"] for run in figure.runs}
+    assert min(totals, key=totals.get) == ("columns", "rows") and sorted(totals.values()) == [16, 24, 32, 40]
+    assert [run["cuts"] for run in figure.runs if not run["between"]["bytes"]] == [["columns", "rows"]]
+    assert '<th scope="row">columns, rows</th><td>nothing</td><td>all-reduce</td><td>16</td>' in figure.fallback
+    assert np.maximum(figure.runs[3]["z"], 0).sum(0).tolist() != np.maximum(np.sum(figure.runs[3]["z"], 0), 0).tolist()

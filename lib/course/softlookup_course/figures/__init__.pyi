@@ -18,12 +18,13 @@ from softlookup_course.figures.caches import memory_answers as memory_answers
 from softlookup_course.figures.caches import recall_curves as recall_curves
 from softlookup_course.figures.caches import ring_slots as ring_slots
 from softlookup_course.figures.changes import changed_parts as changed_parts
-from softlookup_course.figures.changes import models_at_a_glance as models_at_a_glance
 from softlookup_course.figures.changes import rotary_ramp as rotary_ramp
 from softlookup_course.figures.changes import singular_values as singular_values
 from softlookup_course.figures.children import row_of_children as row_of_children
+from softlookup_course.figures.counted import layer_areas as layer_areas
 from softlookup_course.figures.counted import memory_by_part as memory_by_part
 from softlookup_course.figures.counted import model_parts as model_parts
+from softlookup_course.figures.counted import product_passes as product_passes
 from softlookup_course.figures.counted import work_by_context as work_by_context
 from softlookup_course.figures.decoder import cross_map as cross_map
 from softlookup_course.figures.decoder import decoder_parts as decoder_parts
@@ -34,6 +35,7 @@ from softlookup_course.figures.encoder import gradient_by_layer as gradient_by_l
 from softlookup_course.figures.encoder import norm_runs as norm_runs
 from softlookup_course.figures.encoder import norm_steps as norm_steps
 from softlookup_course.figures.encoder import pre_post_norm as pre_post_norm
+from softlookup_course.figures.evaluated import wins_by_order as wins_by_order
 from softlookup_course.figures.inference import next_tokens as next_tokens
 from softlookup_course.figures.inference import passes as passes
 from softlookup_course.figures.inference import reading_times as reading_times
@@ -43,11 +45,9 @@ from softlookup_course.figures.inference import top_p as top_p
 from softlookup_course.figures.kernels import program_order as program_order
 from softlookup_course.figures.kernels import sectors as sectors
 from softlookup_course.figures.kernels import warps as warps
-from softlookup_course.figures.looked_inside import contributions as contributions
 from softlookup_course.figures.looked_inside import feature_directions as feature_directions
 from softlookup_course.figures.looked_inside import layer_maps as layer_maps
 from softlookup_course.figures.looked_inside import layers_by_word as layers_by_word
-from softlookup_course.figures.looked_inside import rank_by_layer as rank_by_layer
 from softlookup_course.figures.looked_inside import weight_and_effect as weight_and_effect
 from softlookup_course.figures.machine import kitchen as kitchen
 from softlookup_course.figures.machine import loop_passes as loop_passes
@@ -71,7 +71,7 @@ from softlookup_course.figures.one_head import gradient_flow as gradient_flow
 from softlookup_course.figures.one_head import gradient_size as gradient_size
 from softlookup_course.figures.one_head import latent_scores as latent_scores
 from softlookup_course.figures.one_head import pipeline as pipeline
-from softlookup_course.figures.one_head import saturation as saturation
+from softlookup_course.figures.one_head import query_and_keys as query_and_keys
 from softlookup_course.figures.one_head import stages as stages
 from softlookup_course.figures.one_head import variance as variance
 from softlookup_course.figures.one_head import wrong_cells as wrong_cells
@@ -127,6 +127,7 @@ from softlookup_course.figures.tokens import vector_lengths as vector_lengths
 from softlookup_course.figures.tokens import vocabulary_size as vocabulary_size
 from softlookup_course.figures.training import adam_steps as adam_steps
 from softlookup_course.figures.training import clipped as clipped
+from softlookup_course.figures.training import decisions as decisions
 from softlookup_course.figures.training import learning_curves as learning_curves
 from softlookup_course.figures.training import loss_stages as loss_stages
 from softlookup_course.figures.training import memory_bars as memory_bars

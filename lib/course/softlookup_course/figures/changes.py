@@ -6,10 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
 
-from softlookup_course.figures.marks import bare, draw_box, one_panel, several_panels, write_beside
+from softlookup_course.figures.marks import bare, draw_box, one_panel, several_panels
 from softlookup_course.figures.theme import Palette
 
 _ROW, _FIRST, _COLUMN = 1.0, 3.5, 3.35
@@ -53,43 +51,6 @@ def _box(axes: Axes, x: float, y: float, width: float, height: float, text: str,
     inside = to_rgba(fill, 0.2) if fill else "none"
     draw_box(axes, (x + 0.06, y), width - 0.12, height, 0.16, ec=edge, linewidth=1.2, fc=inside)
     axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", size=9.5, color=edge)
-
-
-def models_at_a_glance(
-    memory_types: Mapping[str, Sequence[tuple[float, float, str]]],
-    names: Mapping[str, tuple[float, float]],
-    *,
-    palette: Palette,
-) -> Figure:
-    """Draw models (active parameters, bytes for each token, age) as dots, in a shape for each kind of memory."""
-    figure, axes = one_panel(6.8, 4.8)
-    ages = sorted({age for points in memory_types.values() for *_, age in points})
-    colors = dict(zip(ages, palette.series, strict=False))
-    shapes = dict(zip(memory_types, "os^D", strict=False))
-    descriptions = []
-    for memory_type, points in memory_types.items():
-        for active, memory, age in points:
-            axes.plot(
-                active, memory, shapes[memory_type], color=colors[age], markersize=5, alpha=0.8, markeredgewidth=0
-            )
-        memories = [memory for _, memory, _ in points]
-        descriptions.append(f"{memory_type}: {len(points)} models, {min(memories):.2g} to {max(memories):.2g} bytes")
-    halo = [withStroke(linewidth=2.5, foreground=palette.paper)]  # a name may lie over other models' dots
-    for name, point in names.items():
-        write_beside(axes, name, point, (5, 3), va="baseline", size=8, color=palette.ink, path_effects=halo)
-    axes.margins(x=0.1)  # for a name beside the last dot
-    axes.set(xscale="log", yscale="log", xlabel="parameters at work on a token", ylabel="bytes for each token")
-    of_kind = [
-        Line2D([], [], color=palette.muted, marker=mark, linestyle="", label=memory_type)
-        for memory_type, mark in shapes.items()
-    ]
-    of_age = [Line2D([], [], color=color, marker="o", linestyle="", label=age) for age, color in colors.items()]
-    axes.add_artist(axes.legend(handles=of_kind, loc="lower right", fontsize=9))
-    axes.legend(handles=of_age, loc="upper left", fontsize=9)
-    axes.grid(alpha=0.6)
-    axes.set_axisbelow(True)
-    figure.set_label(f"Memory of a long text against active parameters. {'; '.join(descriptions)}.")
-    return figure
 
 
 def rotary_ramp(

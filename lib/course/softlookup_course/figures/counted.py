@@ -1,4 +1,4 @@
-"""What was counted of transformers: parameters, operations and memory by part."""
+"""What was counted of transformers: parameters, operations and memory by part, a layer to scale, a product's passes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Polygon, Rectangle
 from matplotlib.patheffects import withStroke
 
 from softlookup_course.figures.many_heads import with_unit
-from softlookup_course.figures.marks import one_panel, write_beside
+from softlookup_course.figures.marks import bare, one_panel, write_beside
 from softlookup_course.figures.theme import Palette
 
 _NARROWEST = 0.085
@@ -144,3 +145,105 @@ def memory_by_part(
     axes.set_xlim(0, span / 1e9)
     axes.set_xlabel("GB")
     return figure
+
+
+ROWS = (("q", "k", "v", "output"), ("scores", "mix"), ("gate",), ("up",), ("down",))
+"""How the products of a layer are arranged, from its input down."""
+
+
+def layer_areas(layers: Mapping[str, Mapping[str, tuple[int, int]]], width: int, *, palette: Palette) -> Figure:
+    """Draw the products of a layer as areas to scale, ``width`` the unit: matrices of weights, and (T, T) tables.
+
+    Each layer has sizes by name of product; those of scores and mix are the tokens T, half of them hidden by a mask.
+    """
+    figure, axes = one_panel(6.4, 4.5)
+    start, deepest, descriptions = 0.0, 0.0, []
+    for name, sizes in layers.items():
+        end, y = start, 0.25
+        for row in ROWS:
+            x = start
+            for part in row:
+                tall, wide = sorted(sizes[part]) if len(row) == 1 else sizes[part]
+                _area(axes, part, (x, y), wide / width, tall / width, sizes[part], palette)
+                x += wide / width + 0.1
+            end, y = max(end, x - 0.1), y + sizes[row[0]][0] / width * (len(row) > 1) + (len(row) == 1) + 0.12
+        weights = sum(a * b for part, (a, b) in sizes.items() if part not in ROWS[1])
+        axes.text(start, 0, f"{name}: {weights / 1e6:.0f} million weights", size=9.5, weight="bold", va="center")
+        areas = ", ".join(f"{part} {_millions(ab)}" for part, ab in sizes.items() if part not in ROWS[1])
+        descriptions.append(f"{name}: {areas}")
+        start, deepest = end + 0.7, max(deepest, y)
+    bare(axes, xlim=(-0.05, start - 0.6), ylim=(deepest, -0.2), aspect="equal")
+    figure.set_label(
+        f"Products of layers as areas to scale, in millions (M) of weights. {'; '.join(descriptions)}. Scores and mix "
+        "have no weights, and nearly half of each is hidden by a mask."
+    )
+    return figure
+
+
+def _area(
+    axes: Axes,
+    part: str,
+    corner: tuple[float, float],
+    wide: float,
+    tall: float,
+    sizes: tuple[int, int],
+    palette: Palette,
+) -> None:
+    x, y = corner
+    paired = part in ROWS[1]
+    color = palette.mixed if paired else palette.query if part in ROWS[0] else palette.value
+    axes.add_patch(Rectangle(corner, wide, tall, facecolor=color, alpha=0.28, edgecolor="none"))
+    axes.add_patch(Rectangle(corner, wide, tall, fill=False, edgecolor=color, linewidth=1))
+    if paired:
+        hidden = [(x, y), (x + wide, y), (x + wide, y + tall)]
+        axes.add_patch(Polygon(hidden, facecolor=palette.paper, edgecolor=color, hatch="////", linewidth=0))
+        axes.text(x + 0.36 * wide, y + 0.72 * tall, part, ha="center", va="center", size=8.5)
+    elif wide < 0.5:
+        axes.text(
+            x + wide / 2, y + tall / 2, f"{part}  {_millions(sizes)}", size=8, rotation=90, ha="center", va="center"
+        )
+    else:
+        axes.text(x + wide / 2, y + tall / 2, f"{part}\n{_millions(sizes)}", size=8.5, ha="center", va="center")
+
+
+def _millions(sizes: tuple[int, int]) -> str:
+    return f"{sizes[0] * sizes[1] / 1e6:.1f} M" if sizes[0] * sizes[1] < 1e7 else f"{sizes[0] * sizes[1] / 1e6:.0f} M"
+
+
+def product_passes(rows: int, inner: int, outer: int, *, palette: Palette) -> Figure:
+    """Draw a product of (rows, inner) and (inner, outer), and the two of its backward pass, as tables of cells."""
+    figure, axes = one_panel(4.6, 5.0)
+    flops = 2 * rows * inner * outer
+    x, w, y = ("X", rows, inner), ("W", inner, outer), ("Y", rows, outer)
+    passes = (
+        ("forward", x, w, y),
+        ("back, to the layer before", ("grad Y", rows, outer), ("Wᵀ", outer, inner), ("grad X", rows, inner)),
+        ("back, to the weights", ("Xᵀ", inner, rows), ("grad Y", rows, outer), ("grad W", inner, outer)),
+    )
+    top = 0.0
+    for title, first, second, result in passes:
+        tall = max(first[1], second[1], result[1])
+        axes.text(0, top, f"{title}: {flops} operations", size=9.5, weight="bold", va="center")
+        middle, start = top + 1.6 + tall / 2, 0.0
+        for (name, high, wide), sign in ((first, "·"), (second, "="), (result, "")):
+            color = palette.key if name.startswith("grad") else palette.value if "W" in name else palette.query
+            _cells(axes, (start, middle - high / 2), high, wide, color)
+            axes.text(start + wide / 2, middle - high / 2 - 0.2, name, ha="center", va="bottom", size=9, color=color)
+            start += wide + 1.0
+            axes.text(start - 0.5, middle, sign, ha="center", va="center", size=12)
+        top += tall + 2.7
+    bare(axes, xlim=(-0.1, 2 * outer + inner + 3.5), ylim=(top - 0.9, -0.6), aspect="equal")
+    figure.set_label(
+        f"Three products of {flops} operations. Forward: X, {rows} by {inner}, times W, {inner} by {outer}, makes Y. "
+        "Back: the gradient of Y times W transposed makes the gradient of X; X transposed times the gradient of Y "
+        "makes that of W."
+    )
+    return figure
+
+
+def _cells(axes: Axes, corner: tuple[float, float], high: int, wide: int, color: str) -> None:
+    x, y = corner
+    for i in range(high):
+        for j in range(wide):
+            axes.add_patch(Rectangle((x + j, y + i), 1, 1, facecolor=color, alpha=0.25, edgecolor="none"))
+            axes.add_patch(Rectangle((x + j, y + i), 1, 1, fill=False, edgecolor=color, linewidth=0.8))

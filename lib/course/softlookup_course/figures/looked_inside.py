@@ -1,4 +1,4 @@
-"""A trained model looked into: numbers by layer and head, ranks, effects of patches, and feature directions."""
+"""A trained model looked into: numbers by layer and head, effects of patches, and feature directions."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
-from matplotlib.ticker import FuncFormatter, NullLocator
 
 from softlookup_course.figures.marks import draw_arrow, one_panel
 from softlookup_course.figures.theme import Palette, ramp
@@ -85,28 +84,6 @@ def _stretch(column: np.ndarray) -> str:
     return f"above one half from {above[0]} to {above[-1]} layers" if len(above) else "below one half everywhere"
 
 
-def contributions(parts: Mapping[str, float], total: float, what: str, *, palette: Palette) -> Figure:
-    """Draw what the parts of a sum add to ``what``, largest first, and what remains of ``total`` as "all others"."""
-    bars = dict(parts) | {"all others": total - sum(parts.values())}
-    figure, axes = one_panel(5.2, 0.27 * len(bars) + 0.8)
-    for row, (name, value) in enumerate(bars.items()):
-        color = palette.muted if name == "all others" else palette.query if value >= 0 else palette.key
-        axes.barh(row, value, color=color, height=0.68)
-        value_text = f"{value:+.1f}".replace("-", "\N{MINUS SIGN}")
-        side = 1 if value >= 0 else -1
-        axes.text(value + 0.06 * side, row, value_text, ha="left" if side > 0 else "right", va="center", size=8.5)
-    low, high = min(0, *bars.values()), max(bars.values())
-    axes.set_xlim(low - 0.16 * (high - low), high + 0.16 * (high - low))
-    axes.set_yticks(range(len(bars)), bars)
-    axes.set_ylim(len(bars) - 0.4, -0.6)
-    axes.axvline(0, color=palette.muted, linewidth=0.8)
-    axes.set_xlabel(what)
-    axes.tick_params(axis="y", length=0)
-    description = ", ".join(f"{name} {value:+.2f}" for name, value in bars.items())
-    figure.set_label(f"Bars of what parts add to the {what} of {total:.2f}: {description}.")
-    return figure
-
-
 def feature_directions(directions: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
     """Draw feature directions (features, 2) by title, the most important first, and a circle of radius 1."""
     rows = -(-len(directions) // 3)
@@ -134,25 +111,6 @@ def feature_directions(directions: Mapping[str, np.ndarray], *, palette: Palette
     for axes in panels[len(directions) :]:
         axes.set_axis_off()
     figure.set_label(f"Arrows of feature directions in two dimensions. {'; '.join(descriptions)}.")
-    return figure
-
-
-def rank_by_layer(ranks: Sequence[int], token: str, layer: int, name: str, *, palette: Palette) -> Figure:
-    """Draw the rank of a token after 0, 1, ... layers; ``layer``, counted from 0, is pointed out as ``name``."""
-    figure, axes = one_panel(6.2, 2.7)
-    axes.axvspan(layer, layer + 1, color=palette.mixed, alpha=0.25, linewidth=0)
-    axes.plot(np.arange(len(ranks)), ranks, "-o", color=palette.query, linewidth=1.7, markersize=3.5)
-    axes.set_yscale("log")
-    axes.set(ylim=(max(ranks) * 1.7, 0.75), xlim=(-0.5, len(ranks) - 0.5))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda rank, _: f"{rank:,.0f}"))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.text(layer - 0.3, 3, name, color=palette.ink, ha="right", va="center")
-    axes.set(xlabel="layers passed", ylabel=f"rank of {token}")
-    axes.grid(axis="y")
-    figure.set_label(
-        f"The rank of {token} among all tokens after 0 to {len(ranks) - 1} layers: {ranks[0]:,} before the first, "
-        f"{ranks[layer]:,} before layer {layer + 1} ({name}), {ranks[layer + 1]:,} after it, {ranks[-1]:,} at the end."
-    )
     return figure
 
 

@@ -13,7 +13,7 @@ from softlookup_course.figures.grid import draw_grid, draw_ruled
 from softlookup_course.figures.marks import bare, draw_arrow, one_panel, several_panels, write_beside
 from softlookup_course.figures.theme import Palette
 
-_T, _D, _H = 5, 4, 3  # small, and all different, so that no two shapes are alike
+_T, _D, _H = 4, 3, 2  # of the chapter's example, and all different, so that no two shapes are alike
 
 
 def pipeline(*, palette: Palette) -> Figure:
@@ -31,20 +31,21 @@ def pipeline(*, palette: Palette) -> Figure:
         (0.0, "$V$", "(S, H)", palette.value),
     ):
         _matrix(axes, 8.0, y, _T, _H, color, name, size, palette)
-        _arrow(axes, (_D + 0.3, 10.7), (7.7, y + _T / 2), palette)
-    for y, text, color in ((16.4, "$W_Q$", palette.query), (11.3, "$W_K$", palette.key), (4.9, "$W_V$", palette.value)):
-        axes.text(5.7, y, text, ha="center", va="center", color=color, size=10.5)
+        _arrow(axes, (_D + 0.3, 8.2 + _T / 2), (7.7, y + _T / 2), palette)
+    for y, text, color in ((16.0, "$W_Q$", palette.query), (11.0, "$W_K$", palette.key), (4.5, "$W_V$", palette.value)):
+        axes.text(4.8, y, text, ha="center", va="center", color=color, size=10.5)
     _matrix(axes, 15.0, 12.3, _T, _T, palette.ink, "$R = Q K^T$", "(T, S)", palette)
-    _arrow(axes, (11.3, 18.9), (14.7, 15.4), palette)
-    _arrow(axes, (11.3, 10.7), (14.7, 14.1), palette)
+    _arrow(axes, (8.3 + _H, 16.4 + _T / 2), (14.7, 12.9 + _T / 2), palette)
+    _arrow(axes, (8.3 + _H, 8.2 + _T / 2), (14.7, 11.6 + _T / 2), palette)
     _matrix(axes, 24.6, 12.3, _T, _T, palette.mixed, "$A$", "(T, S)", palette)
-    _arrow(axes, (20.3, 14.8), (24.3, 14.8), palette)
-    axes.text(22.3, 15.2, r"$\div\sqrt{H}$", ha="center", va="bottom", size=10.5)
-    axes.text(22.3, 14.4, "softmax\nby row", ha="center", va="top", size=9)
+    middle = 12.3 + _T / 2
+    _arrow(axes, (15.3 + _T, middle), (24.3, middle), palette)
+    axes.text(19.8 + _T / 2, middle + 0.4, r"$\div\sqrt{H}$", ha="center", va="bottom", size=10.5)
+    axes.text(19.8 + _T / 2, middle - 0.4, "softmax\nby row", ha="center", va="top", size=9)
     _matrix(axes, 25.6, 0.0, _T, _H, palette.ink, "$Z = A V$", "(T, H)", palette)
-    _arrow(axes, (27.1, 10.6), (27.1, 7.3), palette)
-    _arrow(axes, (11.3, 2.5), (25.3, 2.5), palette)
-    axes.text(18.3, 3.0, "mixed by the weights", ha="center", va="bottom", size=9)
+    _arrow(axes, (24.6 + _T / 2, 10.6), (24.6 + _T / 2, _T + 2.3), palette)
+    _arrow(axes, (8.3 + _H, _T / 2), (25.3, _T / 2), palette)
+    axes.text(16.8 + _H / 2, _T / 2 + 0.5, "mixed by the weights", ha="center", va="bottom", size=9)
     bare(axes, xlim=(-0.4, 30.4), ylim=(-1.6, 23.4), aspect="equal")
     return figure
 
@@ -144,26 +145,50 @@ def variance(head_widths: np.ndarray, unscaled: np.ndarray, scaled: np.ndarray, 
     return figure
 
 
-def saturation(unscaled_S: np.ndarray, scaled_S: np.ndarray, *, palette: Palette) -> Figure:
-    """Draw the weights of one query over its keys (S), without the scale 1 / sqrt(H) and with it."""
-    figure = Figure(figsize=(4.4, 3.8))
+def query_and_keys(
+    tokens: Sequence[str], q_SH: np.ndarray, k_SH: np.ndarray, asking: int, *, palette: Palette
+) -> Figure:
+    """Draw the query of token ``asking`` and the keys of all tokens, in the plane of that query."""
+    length = float(np.linalg.norm(q_SH[asking]))
+    along_S, up_S = _in_plane_of(q_SH[asking], k_SH, asking)
+    low, high = min(float(up_S.min()), 0.0), float(up_S.max())
+    room = high - low
+    figure, axes = one_panel(4.4, 3.7)  # as wide as a phone
+    for s, token in enumerate(tokens):
+        is_asking = s == asking
+        axes.plot(along_S[s], up_S[s], "s", color=palette.key, markersize=9 if is_asking else 6)
+        title, side = (f"key of {token}", (0, 8)) if is_asking else (token, (6, 0))
+        write_beside(axes, title, (along_S[s], up_S[s]), side, size=9, color=palette.key)
+    axes.plot([0, length], [0, 0], color=palette.query, linewidth=2.2)
+    axes.plot(length, 0, "o", color=palette.query, markersize=9)
+    write_beside(axes, f"query of {tokens[asking]}", (length, 0), (0, 8), size=9, ha="right", color=palette.query)
+    vector = (0.55 * length, low - 0.22 * room)
+    key = (float(along_S[asking]), float(up_S[asking]))
+    for name, (x, y), color, away in (("$W_Q$", (length, 0.0), palette.query, 9), ("$W_K$", key, palette.key, -9)):
+        draw_arrow(axes, vector, (x, y), color, 1.2, linestyle="--", shrinkA=10, shrinkB=8)
+        middle = (vector[0] + 0.4 * (x - vector[0]), vector[1] + 0.4 * (y - vector[1]))
+        write_beside(axes, name, middle, (away, -3), size=10.5, color=color)
+    box = {"boxstyle": "round,pad=0.3", "facecolor": palette.paper, "edgecolor": palette.muted}
+    axes.text(*vector, f"vector of {tokens[asking]}", ha="center", va="center", size=9, bbox=box)
+    axes.set(xlabel=f"along the query: the score ÷ {length:.1f}", ylim=(low - 0.36 * room, high + 0.16 * room))
+    axes.set_yticks([])
+    axes.margins(x=0.12)
+    best = int(along_S.argmax())
     figure.set_label(
-        f"Two bar charts of the weights of one query over {len(scaled_S)} keys. Without the divisor the "
-        f"largest weight is {np.max(unscaled_S):.2f}; with it the largest is {np.max(scaled_S):.2f} and "
-        f"the smallest {np.min(scaled_S):.2f}."
+        f"A plane with the query of {tokens[asking]} and the keys of {len(tokens)} tokens. Arrows lead from the vector "
+        f"of {tokens[asking]} to its query and to its key. Along the query, the key of {tokens[best]} lies at "
+        f"{along_S[best]:.1f}, and the key of {tokens[asking]} at {along_S[asking]:.1f}."
     )
-    panels = figure.subplots(2, 1, sharex=True)
-    for axes, weights_S, title, color in (
-        (panels[0], unscaled_S, "softmax of $q \\cdot k$", palette.query),
-        (panels[1], scaled_S, r"softmax of $q \cdot k \, / \sqrt{H}$", palette.key),
-    ):
-        bars = axes.bar(np.arange(1, len(weights_S) + 1), weights_S, color=color, width=0.72)
-        axes.bar_label(bars, [f"{weight:.2f}" for weight in weights_S], size=8.5, padding=2)
-        axes.set(title=title, ylabel="weight", ylim=(0, 1.15))
-        axes.set_xticks(np.arange(1, len(weights_S) + 1))
-        axes.set_yticks([0.0, 0.5, 1.0])
-    panels[1].set_xlabel("key")
     return figure
+
+
+def _in_plane_of(q_H: np.ndarray, k_SH: np.ndarray, upright: int) -> tuple[np.ndarray, np.ndarray]:
+    """Give how far keys lie along a query, and along what the rest varies in most; key ``upright`` lies above."""
+    unit_H = q_H / np.linalg.norm(q_H)
+    along_S = k_SH @ unit_H
+    rest_SH = k_SH - np.outer(along_S, unit_H)
+    up_S = rest_SH @ np.linalg.svd(rest_SH)[2][0]
+    return along_S, up_S * np.sign(up_S[upright])
 
 
 def gradient_size(

@@ -1,4 +1,4 @@
-"""Training: labels, losses, learning rates, clipping, optimiser steps and memory."""
+"""Training: labels, losses, learning rates, decisions, clipping, optimiser steps and memory."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil
@@ -165,6 +165,50 @@ def peaks(measured: Mapping[str, Any], *, palette: Palette) -> Figure:
     ended_badly = f" {lost} {'run' if lost == 1 else 'runs'} diverged (loss not a number)." if lost else ""
     figure.set_label(f"Final loss against the peak learning rate. {'; '.join(descriptions)}.{ended_badly}")
     return figure
+
+
+def decisions(
+    usual: Sequence[float], changed: Mapping[str, Mapping[str, Sequence[float]]], highest: float, *, palette: Palette
+) -> Figure:
+    """Draw final losses of runs as usual as a band, and below it those with one decision changed, a row a setting.
+
+    A row whose runs all end beyond ``highest`` is an arrow at that edge; each row ends with its mean.
+    """
+    n_rows = sum(map(len, changed.values()))
+    figure, axes = one_panel(4.6, 1.15 + 0.27 * n_rows + 0.3 * len(changed))
+    low, high = min(usual), max(usual)
+    axes.axvspan(low, high, color=palette.query, alpha=0.22, linewidth=0)
+    y, descriptions, ticks, names = 0.0, [], [0.0], ["as usual"]
+    _row_of_runs(axes, y, usual, highest, palette.query, palette)
+    for decision, settings in changed.items():
+        y += 1.25
+        axes.text(0, y, decision, size=9.5, weight="bold", va="center", transform=axes.get_yaxis_transform())
+        for name, losses in settings.items():
+            y += 0.9
+            outside = min(losses) > high or max(losses) < low
+            _row_of_runs(axes, y, losses, highest, palette.key if outside else palette.query, palette)
+            ticks.append(y)
+            names.append(name)
+            descriptions.append(f"{name} {float(np.mean(losses)):.2f}{'' if outside else ' (overlapping)'}")
+    axes.set_yticks(ticks, names, size=9)
+    axes.set(xlabel="loss on unseen sentences", xlim=(None, highest), ylim=(y + 0.7, -0.8))
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    means = "; ".join(descriptions)
+    figure.set_label(
+        f"Final losses. As usual {np.mean(usual):.2f}, from {low:.2f} to {high:.2f}. Means with one change: {means}."
+    )
+    return figure
+
+
+def _row_of_runs(axes: Axes, y: float, losses: Sequence[float], highest: float, color: str, palette: Palette) -> None:
+    end = axes.get_yaxis_transform()
+    axes.text(1.02, y, f"{float(np.mean(losses)):.2f}", size=9, va="center", transform=end, color=palette.ink)
+    if min(losses) > highest:
+        arrow = {"arrowstyle": "-|>", "color": color, "linewidth": 1.6}
+        axes.annotate("", (1.0, y), (0.9, y), xycoords=end, arrowprops=arrow)
+    else:
+        axes.plot(losses, [y] * len(losses), "o", color=color, markersize=5, alpha=0.75)
 
 
 def rate_curves(steps: np.ndarray, rates: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:

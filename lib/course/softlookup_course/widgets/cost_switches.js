@@ -15,7 +15,8 @@ function price(record, fixed, pressed, length) {
 
 function render({ model, el }) {
   const id = nextId("csw");
-  const [name, card, records, changes, lengths, fixed, most] = ["name", "card", "records", "changes", "lengths", "fixed", "most"].map((trait) => model.get(trait));
+  const [name, card, records, changes, lengths, fixed, most, costs] =
+    ["name", "card", "records", "changes", "lengths", "fixed", "most", "costs"].map((trait) => model.get(trait));
   const scale = { ...most, bytes: most.memory }; // one scale for both rows of bytes
   const pressed = new Set();
   const other = { heads: "latent", latent: "heads" };
@@ -32,7 +33,7 @@ function render({ model, el }) {
   const shown = make("output", { for: `${id}-length` });
   const slider = make("input", { id: `${id}-length`, type: "range", min: 0, max: lengths.length - 1, step: 1, value: lengths.length - 1, "data-ask": "length", oninput: () => draw() });
   const words = make("p", { class: "slf-words csw-words", "aria-live": "polite", "aria-atomic": "true" });
-  const rows = [["memory", "memory"], ["bytes", "bytes for a token"], ["flops", "operations for a token"]].map(([key, title]) => {
+  const rows = [["memory", "memory"], ["bytes", "bytes for a token"], ["flops", "operations for a token"]].filter(([key]) => costs.includes(key)).map(([key, title]) => {
     const said = make("span", { class: "csw-said" });
     const [first, second] = ["weights", "text"].map((kind) => make("span", { class: `csw-part csw-${kind}` }));
     const before = make("span", { class: "csw-before" });
@@ -41,7 +42,7 @@ function render({ model, el }) {
     return { key, said, first, second, before, node: make("div", { class: "csw-row", "aria-hidden": "true" }, make("div", { class: "csw-title" }, make("span", {}, title), said), lane) };
   });
   const key = make("p", { class: "csw-key", "aria-hidden": "true" },
-    [["weights", "weights"], ["text", "the text: cache, or scores and mixing"], ["before", "as published"], ["room", `an ${card.name}'s ${giga(card.memory)} GB`]]
+    [["weights", "weights"], ["text", costs.includes("flops") ? "the text: cache, or scores and mixing" : "the text: its cache"], ["before", "as published"], ["room", `an ${card.name}'s ${giga(card.memory)} GB`]]
       .map(([kind, title]) => make("span", {}, make("span", { class: `csw-mark csw-${kind}` }), title)));
 
   function draw() {
@@ -66,7 +67,7 @@ function render({ model, el }) {
     const what = changes.filter(([change]) => pressed.has(change)).map(([, title]) => title);
     const told = what.length ? [name, ...what].join(" + ") : `${name} as published`;
     words.replaceChildren(strong(told), `: with the cache of ${whole(length)} tokens it takes ${labels.memory} and `, strong(fits ? "fits" : "does not fit"), ` on the card. `,
-      `The next token fetches ${giga(total(parts.bytes))} GB and takes ${giga(total(parts.flops))} GFLOP, so it needs `, strong(`at least ${ms(Math.max(fetched, counted))}`), fetched > counted ? ", the time of the bytes." : ", the time of the operations.");
+      ...(costs.includes("bytes") ? [`The next token fetches ${giga(total(parts.bytes))} GB and takes ${giga(total(parts.flops))} GFLOP, so it needs `, strong(`at least ${ms(Math.max(fetched, counted))}`), fetched > counted ? ", the time of the bytes." : ", the time of the operations."] : [`The cache alone takes ${giga(parts.memory[1])} GB.`]));
     Object.assign(root.dataset, { changes: [...pressed].join(), length, fits, ...now });
   }
 

@@ -1,6 +1,6 @@
 """One model whose parts can be changed: what each change does to memory, and to the next token."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import product
 
 import traitlets
@@ -19,6 +19,8 @@ CHANGES = {
     "experts": "2 of 8 experts",
 }
 """The changes, with the words on their buttons. Shared heads and latents are two ways to do one thing."""
+COSTS = ("memory", "bytes", "flops")
+"""What can be shown: memory, and bytes and operations of the next token."""
 WINDOW, GLOBAL_EVERY = 1024, 6
 SCALED_BITS = 5
 """Bits of a number that is rounded to 4 in groups of 32, with its part of the group's least number and step."""
@@ -77,24 +79,27 @@ def priced(model_sizes: dict[str, int], n_layers: int, changes: Collection[str],
     }
 
 
-def every_choice() -> list[tuple[str, ...]]:
-    """List the sets of changes that can be chosen."""
+def every_choice(offered: Collection[str] = tuple(CHANGES)) -> list[tuple[str, ...]]:
+    """List the sets of changes that can be chosen among those offered."""
     keys = ((), ("heads",), ("latent",))
-    return [(*a, *b, *c, *d) for a, b, c, d in product(keys, ((), ("windows",)), ((), ("bits",)), ((), ("experts",)))]
+    every = [(*a, *b, *c, *d) for a, b, c, d in product(keys, ((), ("windows",)), ((), ("bits",)), ((), ("experts",)))]
+    return [changes for changes in every if set(changes) <= set(offered)]
 
 
-def static_table(config: Config, machine: str) -> str:
-    """Write each change alone, and three together, as HTML, for readers whose browser runs no script."""
+def static_table(config: Config, machine: str, offered: Collection[str], costs: Collection[str]) -> str:
+    """Write each change alone, and several together, as HTML, for readers whose browser runs no script."""
     roof, length, rows = hardware(machine), LENGTHS[-1], []
-    for changes in ((), *((name,) for name in CHANGES), ("heads", "windows", "bits")):
+    together = tuple(name for name in ("heads", "windows", "bits") if name in offered)
+    for changes in ((), *((name,) for name in offered), together):
         now = describe(config, changes, length)
         fetched = now["met"] + now["cache"]
-        billions = (now["stored"] + now["cache"], fetched, now["weights"] + now["mixing"])
+        billions = {"memory": now["stored"] + now["cache"], "bytes": fetched, "flops": now["weights"] + now["mixing"]}
         name = ", ".join(CHANGES[change] for change in changes) or "as published"
-        counts = (f"{count / 1e9:.0f}" for count in billions)
-        rows.append((name, *counts, f"{1e3 * fetched / roof.bandwidth_bytes_per_s:.1f}"))
-    head = ("change", "GB of weights and cache", "GB fetched for a token", "GFLOP for a token", "ms for the bytes")
-    return plain_table(head, rows)
+        waits = [f"{1e3 * fetched / roof.bandwidth_bytes_per_s:.1f}"] if "bytes" in costs else []
+        rows.append((name, *(f"{billions[cost] / 1e9:.0f}" for cost in costs), *waits))
+    heads = {"memory": "GB of weights and cache", "bytes": "GB fetched for a token", "flops": "GFLOP for a token"}
+    more = ["ms for the bytes"] if "bytes" in costs else []
+    return plain_table(("change", *(heads[cost] for cost in costs), *more), rows)
 
 
 class CostSwitches(InteractiveFigure):
@@ -107,13 +112,20 @@ class CostSwitches(InteractiveFigure):
     lengths = traitlets.List(traitlets.Int(), list(LENGTHS), help="lengths to choose from").tag(sync=True)
     fixed = traitlets.Dict(help="layers, window, which layers have none, bits with scales").tag(sync=True)
     most = traitlets.Dict(help="the largest bytes and operations of all choices").tag(sync=True)
+    costs = traitlets.List(traitlets.Unicode(), help="the costs that are shown").tag(sync=True)
 
-    def __init__(self, model: str, machine: str) -> None:
+    def __init__(
+        self,
+        model: str,
+        machine: str,
+        offered: Sequence[str] = tuple(CHANGES),
+        costs: Sequence[str] = COSTS,
+    ) -> None:
         config = QUOTED.get(model, {"model_type": None})
         roof = hardware(machine)
         records: dict[str, dict[str, int]] = {}
         every = []
-        for changes in every_choice():
+        for changes in every_choice(offered):
             name = "+".join(change for change in changes if change not in {"windows", "bits"})
             records[name] = model_sizes = records.get(name) or changed_sizes(config, changes)
             every.append(priced(model_sizes, config["num_hidden_layers"], changes, LENGTHS[-1]))
@@ -126,11 +138,12 @@ class CostSwitches(InteractiveFigure):
                 "peak": roof.peak_flops_per_s("bfloat16"),
             },
             records=records,
-            changes=[[name, words] for name, words in CHANGES.items()],
+            changes=[[name, CHANGES[name]] for name in offered],
+            costs=list(costs),
             fixed={"layers": config["num_hidden_layers"], "window": WINDOW, "every": GLOBAL_EVERY, "bits": SCALED_BITS},
             most={
                 "memory": max(now["stored"] + now["cache"] for now in every),
                 "flops": max(now["weights"] + now["mixing"] for now in every),
             },
-            fallback=static_table(config, machine),
+            fallback=static_table(config, machine, offered, costs),
         )
