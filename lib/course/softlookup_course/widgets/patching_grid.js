@@ -108,11 +108,12 @@ function render({ model, el }) {
       : r ? get.direct(clean, corrupted, c - 1, heads)
         : Array.from({ length: heads }, (_, n) => get.direct(clean, corrupted, c - 1, n)).reduce((a, b) => a + b));
     const addedCell = (grid, r, c) => cell(grid, r, c, added(r, c), tint(added(r, c), 3), `layer ${c}: ${show(added(r, c))}`);
-    const body = (title, ...lines) => make("tbody", {},
+    const body = (title, lines) => make("tbody", {},
       make("tr", {}, make("th", { class: "ptg-title", colspan: columns.length + 1, scope: "rowgroup" }, title)), lines);
     const isFocused = document.activeElement?.matches?.("td") && table.contains(document.activeElement);
     const [answer, other] = [answers[clean], answers[corrupted]];
     table.replaceChildren(
+      make("colgroup", {}, make("col", { class: "ptg-names" }), make("col", { span: columns.length })),
       body(mode === "vector" ? "Recovered share, by the vector patched: layers passed, to the right" : "Recovered share, by the head patched: its layer, to the right",
         names.map((name, r) => line(name, "patch", r, patchCell))),
       body(`Without a patch, ${quoted(clean)}: rank of ${answer} in the logit lens`,
