@@ -276,7 +276,7 @@
     document.getElementById("way-save").addEventListener("click", save);
     document.getElementById("way-forget").addEventListener("click", () => {
       if (!window.confirm("Forget which pages you have read, which questions you have answered, and what your notebooks said? Your answers in pages are deleted, too.")) return;
-      for (const name of ["read", "quick", "in-page", "last", "next"]) write(name, {});
+      for (const name of ["read", "quick", "in-page", "last", "next", "lines"]) write(name, {});
       write("tasks", { cleared: new Date().toISOString() });
       document.getElementById("way-says").textContent = "All is forgotten.";
       show();
