@@ -2,6 +2,9 @@
 
 import { script } from "../_python/scripts.js";
 
+/** What stands beside a button that nobody has pressed. */
+export const unpressed = (size) => `The first press loads the model (${size}, once).`;
+
 /** The model that the script `file` carries, as the global `name`; `size` says how much is loaded. */
 export function engine(file, name, size) {
   let worker = null;
@@ -56,7 +59,7 @@ export function engine(file, name, size) {
     tell(then);
   }
 
-  return { ready, ask, first: `The first press loads the model (${size}, once).` };
+  return { ready, ask, first: unpressed(size) };
 }
 
 export const translatorEngine = () => engine("weights.js", "softlookupTranslator", SIZES.translator);

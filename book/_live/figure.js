@@ -1,6 +1,5 @@
 // The translator's figure: a sentence goes in, French comes out token by token, and every part shows the same step.
 
-import { root as base } from "../_python/scripts.js";
 import { asked, part } from "./asked.js";
 import { candidates } from "./candidates.js";
 import { controls } from "./controls.js";
@@ -15,30 +14,27 @@ const EXAMPLES = [
   "Two men are playing pool in a bar.",
   "A boy jumps into a pool.",
 ];
-const SHORT = ["A girl reads a red book.", "Two dogs play with a yellow ball."];
 const BEYOND = ["The government raised taxes last year.", "What time does the train leave?"];
 
-/** `full` brings what the translator's own page shows besides: {machine, stored}. */
-export function figure(root, full = null) {
+/** `whole` brings the machine and the recorded translation: {machine, stored}. */
+export function figure(root, whole) {
   const id = nextId("lvm");
   const run = { text: null, source: null, steps: [], tree: null, best: null, done: false, stored: false };
   const model = translatorEngine();
   const how = controls(id, () => run.source && !run.stored && input.again());
   const result = make("div", { class: "lvm-result" });
   result.hidden = true;
-  const more = make("a", {}, "Look inside: candidates, every layer and head, beams ▸");
 
   async function translate(text, tell) {
     let first = null;
     await model.ready(tell, "Translating …");
     const began = performance.now();
     const values = how.values();
-    const { best } = await model.ask({ translate: { text, how: { ...values, lens: full !== null } } }, ({ read, grew, wrote }) => {
+    const { best } = await model.ask({ translate: { text, how: { ...values, lens: true } } }, ({ read, grew, wrote }) => {
       if (read) {
         Object.assign(run, { text, source: read, steps: [], tree: values.beams > 1 ? [] : null, best: null, done: false, stored: false });
         result.hidden = false;
-        more.href = `${base()}book/live.html?text=${encodeURIComponent(text)}`;
-        looks.machine?.read();
+        looks.machine.read();
         if (run.tree) player.goTo(-1); // what is seen to grow is not played again
         else player.restart();
         return;
@@ -59,9 +55,9 @@ export function figure(root, full = null) {
   }
 
   const input = form({
-    id, label: "Your English sentence", lang: "en", text: full ? EXAMPLES[0] : SHORT[0], about: "Trained on captions of photographs and nothing else: no “I”, no questions.",
-    examples: full ? EXAMPLES : SHORT, examplesName: "Example sentences", beyond: full ? BEYOND : BEYOND.slice(0, 1),
-    settings: full ? [how.bar] : [], press: "Translate", first: model.first, act: translate,
+    id, label: "Your English sentence", lang: "en", text: EXAMPLES[0], about: "Trained on captions of photographs and nothing else: no “I”, no questions.",
+    examples: EXAMPLES, examplesName: "Example sentences", beyond: BEYOND,
+    flat: true, settings: [how.bar], press: "Translate", first: model.first, act: translate,
   });
   root.append(input.place, result);
 
@@ -70,12 +66,12 @@ export function figure(root, full = null) {
     for (const one of parts) one.draw(at, playing);
   };
   const player = transport(run, draw);
-  const text = words(run, player.goTo);
-  const looks = full ? { machine: full.machine(root, run, { player, input, how, rows: text.rows }), candidates: candidates(run), tree: tree(run) } : {};
+  const text = words(run, player.goTo, (token) => looks.machine.pick("encoder", token));
+  const looks = { machine: whole.machine(root, run, { player, input, how, text, ask: model.ask }), candidates: candidates(run, { start: () => how.values().temperature || 1, compute: () => looks.machine.compute() }), tree: tree(run) };
   const parts = [text, ...Object.values(looks)];
-  result.append(text.top, ...(full ? [] : [text.rows]), player.bar, ...(full ? parts.slice(1).map(({ place }) => place) : [make("p", { class: "lvm-more" }, more)]));
-  if (part !== "opened" && part in looks) player.bar.after(looks[part].place); // what a link asked for comes first
-  const record = full?.stored();
+  result.append(make("div", { class: "lvm-lead" }, text.top, player.bar), ...parts.slice(1).map(({ place }) => place));
+  if (part !== "opened" && part in looks) result.firstChild.after(looks[part].place); // what a link asked for comes first
+  const record = whole.stored();
   if (record) {
     Object.assign(run, record);
     result.hidden = false;

@@ -6,8 +6,9 @@ import { asked } from "./asked.js";
  * `about` says what the model was trained on. A sentence of `examples` fills the box and presses the button, and so does
  * one of `beyond`, which the model cannot do. `act(text, tell)` does the work; what it returns, or the message of
  * what it throws, stands beside the button. Without `manyLines` the box is one sentence, and Enter presses the button.
+ * Where the form is `flat`, box, settings and button stand in one line, and the examples are a list.
  */
-export function form({ id, label, text, lang, lines = 2, manyLines = false, about = "", examples, examplesName, beyond = [], settings = [], press, first, more = [], act }) {
+export function form({ id, label, text, lang, lines = 2, manyLines = false, flat = false, about = "", examples, examplesName, beyond = [], settings = [], press, first, more = [], act }) {
   let busy = false;
   let waiting = false;
   const box = make("textarea", { id: `${id}-text`, rows: lines, maxlength: 600, spellcheck: "false", lang });
@@ -16,8 +17,21 @@ export function form({ id, label, text, lang, lines = 2, manyLines = false, abou
   const state = make("span", { class: "lvm-state", role: "status" }, first);
   const chips = (words, name, texts) => (texts.length ? [make("div", { class: "lvm-examples", role: "group", "aria-label": name }, `${words}: `,
     texts.map((one) => make("button", { type: "button", onclick: () => again(one) }, one.replaceAll("\n", " ↵ "))))] : []);
-  const place = make("form", { class: "lvm-form" }, make("label", { for: box.id }, label), box, about ? [make("p", { class: "lvm-trained" }, about)] : [],
-    chips("Examples", examplesName, examples), chips("Beyond the model", "Sentences that it cannot do", beyond), make("div", { class: "lvm-bar" }, settings, go, more, state));
+  const trained = about ? [make("p", { class: "lvm-trained" }, about)] : [];
+  const place = flat ? make("form", { class: "lvm-form lvm-flat" }, make("label", { for: box.id, class: "lvm-hidden" }, label), make("div", { class: "lvm-bar" }, box, ...(manyLines ? [settings, go, more, menu()] : [menu(), settings, go, more])), make("div", { class: "lvm-under" }, trained, state))
+    : make("form", { class: "lvm-form" }, make("label", { for: box.id }, label), box, trained,
+      chips("Examples", examplesName, examples), chips("Beyond the model", "Sentences that it cannot do", beyond), make("div", { class: "lvm-bar" }, settings, go, more, state));
+
+  /** The examples as a list, of which one that is chosen is done at once. */
+  function menu() {
+    const group = (name, texts) => (texts.length ? [make("optgroup", { label: name }, texts.map((one) => make("option", { value: one }, one.replaceAll("\n", " ↵ "))))] : []);
+    const list = make("select", { class: "lvm-menu", "aria-label": examplesName, onchange: () => {
+      const { value } = list;
+      list.selectedIndex = 0;
+      again(value);
+    } }, make("option", { value: "" }, "Examples"), group("Examples", examples), group("Beyond the model", beyond));
+    return list;
+  }
 
   box.onfocus = () => box.value === text && box.select(); // an example makes room for what is typed
   place.onsubmit = (event) => {

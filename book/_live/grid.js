@@ -6,17 +6,17 @@ import { meanOf } from "./words.js";
 const weightOf = (weight) => show(weight).replace(/^0/, "");
 
 /**
- * `choose(layer, head)` shows one of those that a mean is made of; `compute()` loads the model where only weights are
+ * `choose(layer, head)` shows one of those that a mean is made of; `compute()` loads the model, of that size, where only weights are
  * known; `picked(row)` hears which row a reader asks about.
  */
-export function grid(run, { choose, compute, picked = () => {} }) {
+export function grid(run, { choose, compute, size = SIZES.translator, picked = () => {} }) {
   const board = make("div", { class: "lvm-board", role: "group", "aria-label": "Attention map" });
   const why = make("div", { class: "lvm-why", "aria-live": "polite" });
   let [cell, origin, last] = [null, 0, null];
 
   function reasons({ shown, layer, head }) {
     if (!run.stored || layer === null || head === null) return explain(shown, cell, layer, head, run.source.heads, choose);
-    const button = make("button", { type: "button", onclick: compute }, `Compute it (loads the model, ${SIZES.translator})`);
+    const button = make("button", { type: "button", onclick: compute }, `Compute it (loads the model, ${size})`);
     return [make("p", { class: "lvm-head" }, "From ", strong(shown.rows[cell.row]), " to ", strong(shown.columns[cell.column]), ": ", button)];
   }
 

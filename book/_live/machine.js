@@ -1,6 +1,7 @@
 // All that the translator's own page adds: the picture of the model, the place of it that is open, the tour, and the link.
 
 import { linked, numberOf, part, placeOf, write } from "./asked.js";
+import { follow } from "./follow.js";
 import { scrolling } from "./motion.js";
 import { opened } from "./opened.js";
 import { picture } from "./picture.js";
@@ -8,12 +9,19 @@ import { tour } from "./tour.js";
 
 const STARTS = { kind: "cross", layer: 2, head: 3, row: 2 };
 const FIRST_TOKEN = 2;
+const SIDES = { encoder: "Encoder: reads", decoder: "Decoder: writes" };
 
-export function machine(root, run, { player, input, how, rows }) {
+/** `text` is the two sentences as tokens, `ask` asks the worker. */
+export function machine(root, run, { player, input, how, text, ask }) {
   const state = { ...STARTS };
   let [at, touring, quiet, bringing] = [-1, null, true, false];
 
-  const compute = () => input.again(run.text);
+  /** Load the model, and stay at the step that is shown. */
+  async function compute() {
+    const step = at;
+    await input.again(run.text);
+    player.goTo(step);
+  }
   const open = (changes) => {
     const other = "kind" in changes;
     Object.assign(state, changes);
@@ -22,7 +30,24 @@ export function machine(root, run, { player, input, how, rows }) {
     if (other && title.getBoundingClientRect().bottom > innerHeight - 120) title.scrollIntoView({ block: "center", behavior: scrolling() });
   };
   const inside = opened(run, state, { open, goTo: player.goTo, compute });
-  const overview = picture(run, state, open);
+  const trail = follow(run, {
+    parts: PARTS.translator, titles: SIDES, layers: LAYERS.translator, size: SIZES.translator, ask, compute,
+    tokens: (side) => (side === "encoder" ? run.source.tokens : run.steps.map(({ fed }) => fed)),
+    asks: (side, token) => ({ ids: run.source.ids, written: run.steps.map(({ id }) => id), side, at: token }),
+    states: (side, token) => (side === "encoder" ? run.source.states.map((layer) => layer[token]) : run.steps[token]?.states),
+    chosen: () => {
+      overview.draw(at, false);
+      tell();
+    },
+    step: (by) => (run.steps[at + by] ? (player.goTo(at + by), true) : false),
+  });
+  const pick = (side, token) => {
+    if (side === "decoder") player.goTo(token);
+    trail.begin(side, token);
+    const { top, bottom } = trail.place.getBoundingClientRect();
+    if (top > innerHeight - 160 || bottom < 160) trail.place.scrollIntoView({ block: "start", behavior: scrolling() });
+  };
+  const overview = picture(run, state, open, { pick, followed: trail.followed });
   const guide = tour(root, run, state, { bring, changed: (step) => { touring = step; tell(); } });
 
   const field = make("input", { class: "lvm-link", readonly: "", "aria-label": "Link to what is shown" });
@@ -57,12 +82,13 @@ export function machine(root, run, { player, input, how, rows }) {
   function redraw(playing = false) {
     overview.draw(at, playing);
     inside.draw(at);
+    trail.draw(at, playing);
     if (!playing && run.done) tell();
   }
 
   /** Show what a step of the tour is about; false if its sentence could not be translated. */
-  async function bring(text, step, place) {
-    if (run.text !== text || run.tree || !run.done || how.values().temperature) {
+  async function bring(text, step, place, walk = null) {
+    if (run.text !== text || (walk && run.stored) || run.tree || !run.done || how.values().temperature) {
       how.greedy();
       bringing = true;
       await input.again(text);
@@ -71,12 +97,14 @@ export function machine(root, run, { player, input, how, rows }) {
     if (run.text !== text) return false;
     Object.assign(state, place);
     inside.forget();
+    if (walk) trail.bring(walk);
     player.goTo(step);
-    return true;
+    return walk ? trail.stations() : true;
   }
 
   return {
-    place: make("section", { class: "lvm-part", "aria-label": "The whole model" }, guide.place, overview.place, inside.place, rows),
+    place: make("section", { class: "lvm-all", "aria-label": "The whole model" }, guide.place, overview.place, text.rows, trail.place, inside.place),
+    pick, compute,
     draw(step, playing) {
       at = step;
       redraw(playing);

@@ -3,8 +3,8 @@
 import { asked } from "./asked.js";
 import { grid } from "./grid.js";
 
-/** `kinds` says what there is to show, by name: see views.js. `first` says what is shown at first: {show, layer, head}. */
-export function maps(run, id, kinds, first = asked) {
+/** `kinds` says what there is to show, by name: see views.js. `first` says what is shown at first: {show, layer, head}; `compute()` loads the model where only weights are known. */
+export function maps(run, id, kinds, first = asked, { compute, size } = {}) {
   const choice = (name, words, options, value) => {
     const select = make("select", { id: `${id}-${name}`, onchange: () => draw(last) }, options.map(([each, text]) => make("option", { value: each }, text)));
     if (options.some(([each]) => String(each) === value)) select.value = value;
@@ -17,7 +17,7 @@ export function maps(run, id, kinds, first = asked) {
   const about = make("p", { class: "lvm-about" });
   let [layer, head, last] = [null, null, -1];
   /** Show another layer and head: a cell of their mean was asked. */
-  const { board, why, ...map } = grid(run, { choose: (l, n) => {
+  const { board, why, ...map } = grid(run, { compute, size, choose: (l, n) => {
     layer.select.value = l + 1;
     head.select.value = n + 1;
     draw(last);

@@ -3,6 +3,9 @@
 
 import { add, attend, layerNorm, product, rowsOf, stacked } from "./numbers.js";
 
+/** Who wants to know what is computed on the way hears its name and the rows: an array of rows, or all of them in one. */
+const unheard = (name, rows) => rows;
+
 export class Transformer {
   constructor(config, tensors) {
     this.config = config;
@@ -21,10 +24,11 @@ export class Transformer {
     return layerNorm(x, x.length / gain.length, gain, shift, this.config.norm_eps);
   }
 
-  #feedForward(x, layer) {
-    const normed = this.#norm(x, `${layer}.feed_forward_residual.norm`);
-    const hidden = this.#times(normed, `${layer}.feed_forward.w_1`, `${layer}.feed_forward.b_1`);
-    return add(x, this.#times(hidden.map((one) => Math.max(0, one)), `${layer}.feed_forward.w_2`, `${layer}.feed_forward.b_2`));
+  #feedForward(x, layer, keep) {
+    const [inside, residual] = [`${layer}.feed_forward`, `${layer}.feed_forward_residual`];
+    const normed = keep(`${residual}.norm`, this.#norm(x, `${residual}.norm`));
+    const hidden = keep(`${inside}.hidden`, this.#times(normed, `${inside}.w_1`, `${inside}.b_1`).map((one) => Math.max(0, one)));
+    return keep(residual, add(x, keep(`${inside}.out`, this.#times(hidden, `${inside}.w_2`, `${inside}.b_2`))));
   }
 
   /** A token's row of the table, scaled, and its position's sinusoids: sine and cosine in turn. */
@@ -37,27 +41,33 @@ export class Transformer {
   }
 
   /**
-   * The encoder. Of each layer it keeps queries, keys and weights; for the decoder, the keys and values of its output.
-   * Without positions every token stands at position 0.
+   * The encoder. Of each layer it keeps queries, keys, values and weights, and of the residual stream the states before the
+   * first and after each layer; for the decoder, the keys and values of its output. Without positions every token stands
+   * at position 0.
    */
-  encode(ids, positions = true) {
+  encode(ids, positions = true, keep = unheard) {
     const { d_model: width, n_heads: heads } = this.config;
     let x = stacked(ids.map((token, place) => this.#embed(token, positions ? place : 0)));
+    const states = [keep("embedder", x)];
     const layers = this.layers.map((i) => {
       const layer = `encoder.layers.${i}`;
-      const normed = this.#norm(x, `${layer}.attention_residual.norm`);
-      const [q, k, v] = ["q", "k", "v"].map((one) => rowsOf(this.#times(normed, `${layer}.attention.w_${one}`), width));
+      const [inside, residual] = [`${layer}.attention`, `${layer}.attention_residual`];
+      const normed = keep(`${residual}.norm`, this.#norm(x, `${residual}.norm`));
+      const [q, k, v] = ["q", "k", "v"].map((one) => rowsOf(keep(`${inside}.${one}`, this.#times(normed, `${inside}.w_${one}`)), width));
       const seen = q.map((query) => attend(query, k, v, heads));
-      x = add(x, this.#times(stacked(seen.map(({ z }) => z)), `${layer}.attention.w_o`));
-      x = this.#feedForward(x, layer);
-      return { q, k, weights: seen.map(({ weights }) => weights) };
+      const weights = keep(`${inside}.weights`, seen.map((one) => one.weights));
+      const mixed = keep(`${inside}.mixed`, stacked(seen.map(({ z }) => z)));
+      x = keep(residual, add(x, keep(`${inside}.out`, this.#times(mixed, `${inside}.w_o`))));
+      x = this.#feedForward(x, layer, keep);
+      states.push(x);
+      return { q, k, v, weights };
     });
-    const memory = this.#norm(x, "encoder.norm");
+    const memory = keep("encoder.norm", this.#norm(x, "encoder.norm"));
     const cross = this.layers.map((i) => {
       const [k, v] = ["k", "v"].map((one) => rowsOf(this.#times(memory, `decoder.layers.${i}.cross_attention.w_${one}`), width));
       return { k, v };
     });
-    return { layers, cross };
+    return { layers, cross, states: states.map((state) => rowsOf(state, width)) };
   }
 
   /**
@@ -65,7 +75,7 @@ export class Transformer {
    * newest token. A node keeps the keys and values of its own token and finds earlier ones through its parents: this is
    * the KV cache, and texts that begin alike share it.
    */
-  step(source, texts) {
+  step(source, texts, keep = unheard) {
     const heads = this.config.n_heads;
     const nodes = texts.map(({ parent, token }) => {
       const path = parent ? [...parent.path] : [];
@@ -73,16 +83,20 @@ export class Transformer {
       path.push(node);
       return node;
     });
-    let x = stacked(nodes.map(({ token, path }) => this.#embed(token, path.length - 1)));
+    let x = keep("embedder", stacked(nodes.map(({ token, path }) => this.#embed(token, path.length - 1))));
+    rowsOf(x, this.config.d_model).forEach((row, n) => nodes[n].states.push(row));
     for (const i of this.layers) {
       const layer = `decoder.layers.${i}`;
       const look = (kind, residual, keysOf) => {
-        const normed = this.#norm(x, `${layer}.${residual}.norm`);
-        const project = (one) => rowsOf(this.#times(normed, `${layer}.${kind}.w_${one}`), this.config.d_model);
+        const inside = `${layer}.${kind}`;
+        const normed = keep(`${layer}.${residual}.norm`, this.#norm(x, `${layer}.${residual}.norm`));
+        const project = (one) => rowsOf(keep(`${inside}.${one}`, this.#times(normed, `${inside}.w_${one}`)), this.config.d_model);
         const q = project("q");
         const pairs = keysOf(project);
         const seen = q.map((query, n) => attend(query, pairs[n].k, pairs[n].v, heads));
-        x = add(x, this.#times(stacked(seen.map(({ z }) => z)), `${layer}.${kind}.w_o`));
+        keep(`${inside}.weights`, seen.map(({ weights }) => weights));
+        const mixed = keep(`${inside}.mixed`, stacked(seen.map(({ z }) => z)));
+        x = keep(`${layer}.${residual}`, add(x, keep(`${inside}.out`, this.#times(mixed, `${inside}.w_o`))));
         return seen.map(({ weights }, n) => ({ q: q[n], weights }));
       };
       const self = look("attention", "attention_residual", (project) => {
@@ -92,9 +106,10 @@ export class Transformer {
       });
       const cross = look("cross_attention", "cross_residual", () => nodes.map(() => source.cross[i]));
       nodes.forEach((node, n) => Object.assign(node.layers[i], { self: self[n], cross: cross[n] }));
-      x = this.#feedForward(x, layer);
+      x = this.#feedForward(x, layer, keep);
       rowsOf(x, this.config.d_model).forEach((row, n) => nodes[n].states.push(row));
     }
+    keep("decoder.norm", this.#norm(x, "decoder.norm"));
     this.logits(x).forEach((row, n) => { nodes[n].logits = row; });
     return nodes;
   }

@@ -3,6 +3,7 @@
 
 import { still } from "./motion.js";
 import { nameOf } from "./opened.js";
+import { strip } from "./strip.js";
 import { thumbnail } from "./thumbnail.js";
 import { TRANSLATOR } from "./views.js";
 
@@ -11,13 +12,14 @@ const BARS = 6, MOST = 13, FLOW_MS = 400;
 /** A token without the sign that it starts a word, unless that is all of it. */
 const plain = (token) => token.replace(/^▁(?=.)/, "");
 
-export function picture(run, state, open) {
+/** `pick(side, token)` hears which word was pressed; `followed(side)` says which word's vector the streams carry. */
+export function picture(run, state, open, { pick, followed }) {
   const place = make("div", { class: "lvm-place", role: "group", "aria-label": "The whole model" });
   const inside = make("div", { class: "lvm-machine" });
   const box = (name, ...children) => make("div", { class: name }, ...children);
   const [source, written, ends, turn] = ["lvm-in lvm-english", "lvm-in lvm-so-far", "lvm-out", "lvm-turn"].map((name) => box(name));
   const dots = { encoder: box("lvm-dot"), decoder: box("lvm-dot") };
-  let [thumbs, rows, stops, last] = [[], [], [], [null, null]];
+  let [thumbs, stops, flows, last] = [[], [], [], [null, null]];
 
   function thumb(kind, layer, head) {
     const canvas = make("canvas", { "aria-hidden": "true" });
@@ -26,11 +28,10 @@ export function picture(run, state, open) {
     return node;
   }
 
-  /** Thumbnails of one kind: the mean of all, then two by two those of each layer. */
+  /** Thumbnails of one kind: the mean of all, then those of each layer. */
   function stack(kind) {
     const mean = thumb(kind, null, null);
     const blocks = run.source.layers.map((_, layer) => Array.from({ length: run.source.heads }, (_, head) => thumb(kind, layer, head)));
-    for (let from = 0; from < run.source.heads; from += 2) rows.push([mean, ...blocks.flatMap((block) => block.slice(from, from + 2))]);
     return [box("lvm-side", make("p", {}, TRANSLATOR[kind].name), mean, make("p", {}, "mean")), ...blocks.map((block) => box(`lvm-block lvm-${kind}`, block))];
   }
 
@@ -38,17 +39,18 @@ export function picture(run, state, open) {
     const layers = run.source.layers.map((_, l) => l);
     inside.style.setProperty("--layers", layers.length);
     stops = layers.map(() => box("lvm-stop"));
+    flows = layers.map(() => box("lvm-flow"));
     const stream = (name, dot, children) => box(`lvm-stream ${name}`, dot, children);
     inside.replaceChildren(box(""), ...layers.map((l) => box("lvm-layer", `layer ${l + 1}`)), box(""),
       ...stack("encoder"), box(""),
-      source, stream("lvm-up", dots.encoder, layers.map((l) => box("", l ? [] : "residual stream"))), turn,
+      source, stream("lvm-up", dots.encoder, flows), turn,
       stream("lvm-memory", [], layers.map(() => box("lvm-drop"))),
       ...stack("cross"), ends,
       written, stream("lvm-down", dots.decoder, stops),
       ...stack("self"));
     turn.append(make("p", {}, "encoder’s output"));
     place.append(inside);
-    rows[0][1].tabIndex = 0;
+    thumbs[1].node.tabIndex = 0;
   }
 
   /** What comes out: the likeliest next tokens. */
@@ -76,29 +78,53 @@ export function picture(run, state, open) {
       each.node.setAttribute("aria-pressed", String(["kind", "layer", "head"].every((name) => each[name] === state[name])));
     }
     const step = run.steps[at];
-    const words = (tokens) => tokens.map((token) => make("span", {}, plain(token)));
     const { tokens } = run.source;
-    source.replaceChildren(...words(tokens.length > MOST ? [...tokens.slice(0, MOST - 1), "…"] : tokens));
-    written.replaceChildren(...(step ? words(run.steps.slice(Math.max(0, at - 3), at + 1).map(({ fed }) => fed)) : []));
+    const word = (side, token, t) => make("button", { type: "button", class: "lvm-word", "aria-pressed": String(t === followed(side)), onclick: () => pick(side, t) }, plain(token));
+    const focused = document.activeElement.closest?.(".lvm-in");
+    const nth = focused && [...focused.children].indexOf(document.activeElement);
+    source.replaceChildren(...tokens.slice(0, tokens.length > MOST ? MOST - 1 : MOST).map((token, t) => word("encoder", token, t)), ...(tokens.length > MOST ? ["…"] : []));
+    const from = Math.max(0, at - 3);
+    written.replaceChildren(...(step ? run.steps.slice(from, at + 1).map(({ fed }, t) => word("decoder", fed, from + t)) : []));
+    if (focused) focused.children[Math.min(nth, focused.children.length - 1)]?.focus({ preventScroll: true });
     ends.replaceChildren(make("p", {}, "next token"), ...bars(step));
-    stops.forEach((stop, l) => stop.replaceChildren(...(step?.lens ? [make("span", {}, plain(step.lens[l].token)), " ", show(step.lens[l].p)] : [])));
+    const carried = (vectors, l, whose) => (vectors ? [strip({ values: vectors[l + 1], label: `Vector of ${plain(whose)} after layer ${l + 1}`, nameOf: () => "" })] : []);
+    const reading = followed("encoder");
+    flows.forEach((flow, l) => {
+      const strips = carried(run.source.states?.map((layer) => layer[reading]), l, tokens[reading]);
+      flow.replaceChildren(...strips.map(({ node }) => node));
+      strips.forEach((one) => one.draw());
+    });
+    stops.forEach((stop, l) => {
+      const strips = carried(step?.states, l, step?.fed ?? "");
+      stop.replaceChildren(...(step?.lens ? [make("span", {}, plain(step.lens[l].token)), " ", show(step.lens[l].p)] : []), ...strips.map(({ node }) => node));
+      strips.forEach((one) => one.draw());
+    });
     if (last[0] !== run.source) flow(dots.encoder);
     else if (playing && last[1] !== at) flow(dots.decoder);
     last = [run.source, at];
   }
 
+  /** The thumbnail that stands next in a direction. */
+  function nearest(from, [down, right]) {
+    const middle = (node) => {
+      const { left, top, width, height } = node.getBoundingClientRect();
+      return [left + width / 2, top + height / 2];
+    };
+    const [x, y] = middle(from);
+    const ahead = thumbs.map(({ node }) => node).flatMap((node) => {
+      const [toRight, below] = [middle(node)[0] - x, middle(node)[1] - y];
+      const along = right * toRight + down * below;
+      const aside = Math.abs(right ? below : toRight);
+      return along > 1 && (down || aside < from.offsetHeight / 2) ? [[along + 2 * aside, node]] : [];
+    });
+    return ahead.sort(([one], [other]) => one - other)[0]?.[1];
+  }
+
   place.addEventListener("keydown", (event) => {
     const arrow = STEPS[event.key];
-    const r = rows.findIndex((row) => row.includes(document.activeElement));
-    if (!arrow || r < 0) return;
+    if (!arrow || !document.activeElement.classList.contains("lvm-thumb")) return;
     event.preventDefault();
-    let next = document.activeElement;
-    for (let [y, x] = [r, rows[r].indexOf(next)]; rows[y]?.[x] && next === document.activeElement;) {
-      y += arrow[0];
-      x += arrow[1];
-      next = rows[y]?.[x] ?? next;
-    }
-    next.focus();
+    nearest(document.activeElement, arrow)?.focus();
   });
   place.addEventListener("focusin", ({ target }) => thumbs.forEach(({ node }) => { node.tabIndex = node === target ? 0 : -1; }));
   new MutationObserver(() => thumbs.length && draw(last[1])).observe(document.documentElement, { attributeFilter: ["data-theme"] });

@@ -35,7 +35,8 @@ export function warned({ unknown, splintered }, text) {
   return [neverSeen(unknown), strange].filter(Boolean).join(" ");
 }
 
-export function words(run, goTo) {
+/** `goTo(step)` chooses a French token, `follow(token)` an English one, where one can be followed. */
+export function words(run, goTo, follow = null) {
   const source = make("div", { class: "lvm-tokens" });
   const target = make("div", { class: "lvm-tokens" });
   const french = make("p", { class: "lvm-french", lang: "fr" });
@@ -55,8 +56,10 @@ export function words(run, goTo) {
     const now = joined(shown);
     french.replaceChildren(now || (later.length ? "" : "…"), make("span", { class: "lvm-later" }, joined([...shown, ...later.map(({ token }) => token)]).slice(now.length)));
     french.classList.toggle("lvm-grows", Boolean(grown));
-    source.replaceChildren(...run.source.tokens.map((token, s) => make("span", { class: "lvm-token", style: `--w: ${weights ? weights[s] : 0}` },
+    const held = [...source.children].indexOf(document.activeElement);
+    source.replaceChildren(...run.source.tokens.map((token, s) => make(follow ? "button" : "span", { ...(follow ? { type: "button", onclick: () => follow(s) } : {}), class: "lvm-token", style: `--w: ${weights ? weights[s] : 0}` },
       make("span", {}, token), make("span", { class: "lvm-number" }, weights ? show(weights[s]) : "–"))));
+    if (held >= 0) source.children[Math.min(held, source.children.length - 1)].focus({ preventScroll: true });
     missed.textContent = warned(run.source, run.text);
     missed.hidden = !missed.textContent;
     const focused = [...target.children].indexOf(document.activeElement);

@@ -1,11 +1,13 @@
 // Runs the translator in a worker; see serving.js. In: {translate: {text, how}}. Out: {read}, {grew} for each step of a
 // beam search, then {wrote} for each token of the translation. Or in: {score: {text, target}}; the result is a row for each label.
+// Or {trail: {ids, written, side, at}}: what a token computes on its way; or {row: {tensor, row}}: a row of a matrix.
 
 import { beamSearch, generate, largest, pathTo, probabilities } from "./decoding.js";
 import { Transformer } from "./model.js";
 import { logSoftmax, stacked } from "./numbers.js";
 import { candidatesOf, serve } from "./serving.js";
 import { Tokenizer } from "./tokens.js";
+import { rowOf, translatorTrail } from "./trail.js";
 
 const SHOWN = 8; // candidates of a step
 
@@ -16,11 +18,11 @@ function record(node, token, { temperature = 0, lens = false }) {
   const p = probabilities(node.logits, 1);
   const drawn = temperature ? probabilities(node.logits, temperature) : null;
   const candidates = candidatesOf(largest(p, SHOWN), token, tokenizer.names, p, drawn);
-  return { fed: tokenizer.names[node.token], id: token, token: tokenizer.names[token], candidates, logits: node.logits, layers: node.layers, lens: lens && lensOf(node) };
+  return { fed: tokenizer.names[node.token], id: token, token: tokenizer.names[token], candidates, logits: node.logits, layers: node.layers, states: node.states, lens: lens && lensOf(node) };
 }
 
 /** The likeliest token of the residual stream after each layer: softlookup.looking_inside.logit_lens. */
-const lensOf = ({ states }) => model.logits(stacked(states)).map((logits) => {
+const lensOf = ({ states }) => model.logits(stacked(states.slice(1))).map((logits) => {
   const p = probabilities(logits, 1);
   const [id] = largest(p, 1);
   return { token: tokenizer.names[id], p: p[id] };
@@ -43,7 +45,7 @@ function translate({ text, how }, say) {
   const most = model.config.max_length;
   const source = model.encode(ids, how.positions);
   const limit = Math.min(most - 1, 2 * ids.length + 10);
-  say({ read: { ids, unknown: tokenizer.unknown(text), splintered: tokenizer.splintered(text), tokens: ids.map((id) => tokenizer.names[id]), layers: source.layers, cross: source.cross.map(({ k }) => k), heads: model.config.n_heads } });
+  say({ read: { ids, unknown: tokenizer.unknown(text), splintered: tokenizer.splintered(text), tokens: ids.map((id) => tokenizer.names[id]), layers: source.layers, states: source.states, cross: source.cross.map(({ k }) => k), heads: model.config.n_heads } });
   if (how.beams > 1) {
     const { steps, best } = beamSearch(model, source, { limit, ...how }, (kept) => say({ grew: named(kept) }));
     const path = pathTo(steps, best);
@@ -75,4 +77,9 @@ function score({ text, target }) {
 serve((header, tensors) => {
   model = new Transformer(header.config, tensors);
   tokenizer = new Tokenizer(header);
-}, (request, say) => (request.score ? score(request.score) : translate(request.translate, say)));
+}, (request, say) => {
+  if (request.score) return score(request.score);
+  if (request.trail) return { ...translatorTrail(model, tokenizer.names, request.trail), ...model.config };
+  if (request.row) return rowOf(model, request.row);
+  return translate(request.translate, say);
+});

@@ -1,12 +1,13 @@
 // The writer's figure: the reader's words go in, and a language model continues them token by token.
 
-import { candidates } from "./candidates.js";
+import { candidates, drawing } from "./candidates.js";
 import { slider } from "./controls.js";
 import { engine } from "./engine.js";
+import { follow } from "./follow.js";
 import { form } from "./form.js";
 import { maps } from "./maps.js";
 import { transport } from "./transport.js";
-import { WRITER } from "./views.js";
+import { readBefore, WRITER } from "./views.js";
 import { neverSeen } from "./words.js";
 import { written } from "./written.js";
 
@@ -18,29 +19,23 @@ const EXAMPLES = [
 const BEYOND = ["The computer in our office"];
 const LONGEST = 200;
 
-/** How the next token is drawn. */
+/** How the next token is drawn, and how many are. */
 function settings(id, changed) {
-  const off = (none, digits) => (number) => (number === none ? "off" : number.toFixed(digits));
-  const sliders = {
-    temperature: slider(id, "temperature", "temperature τ", { least: 0, most: 2, step: 0.1, value: 0.8, said: (tau) => (tau ? tau.toFixed(1) : "0, greedy") }),
-    topK: slider(id, "top-k", "top-k", { least: 0, most: 100, step: 1, value: 0, said: off(0, 0) }),
-    topP: slider(id, "top-p", "top-p", { least: 0.05, most: 1, step: 0.05, value: 0.9, said: off(1, 2) }),
-    tokens: slider(id, "tokens", "tokens", { least: 10, most: LONGEST, step: 10, value: 60 }),
-  };
-  const bar = make("div", { class: "lvm-controls", role: "group", "aria-label": "Sampling" }, Object.values(sliders).map(({ place }) => place));
+  const how = drawing(id, { temperature: 0.8, least: 0, topP: 0.9 });
+  const tokens = slider(id, "tokens", "tokens", { least: 10, most: LONGEST, step: 10, value: 60 });
+  const bar = make("div", { class: "lvm-controls", role: "group", "aria-label": "Sampling" }, how.places, tokens.place);
   bar.onchange = changed;
-  const value = (name) => Number(sliders[name].input.value);
-  const values = () => ({ temperature: value("temperature"), topK: value("topK") || null, topP: value("topP") < 1 ? value("topP") : null, tokens: value("tokens") });
-  return { bar, values };
+  return { bar, values: () => ({ ...how.values(), tokens: Number(tokens.input.value) }) };
 }
 
-export function writer(root) {
+/** `record` is the run that is shown before the model is loaded. */
+export function writer(root, record) {
   const id = nextId("lvm");
   const run = { source: null, steps: [], done: false };
   const model = engine("writer_weights.js", "softlookupWriter", SIZES.writer);
   let uniforms = null; // the run's luck: a setting that changes keeps it
   const how = settings(id, () => {
-    if (!run.source) return;
+    if (!run.source || run.stored) return;
     keep = true;
     asked.again();
   });
@@ -66,7 +61,7 @@ export function writer(root) {
     try {
       const { full } = await model.ask({ write: { text, how: { ...how.values(), uniforms } } }, ({ read, wrote }) => {
         if (read) {
-          Object.assign(run, { source: read, steps: [], done: false });
+          Object.assign(run, { text, source: read, steps: [], done: false, stored: false });
           result.hidden = false;
           player.restart();
         } else if (!stopped) {
@@ -83,14 +78,39 @@ export function writer(root) {
   }
 
   const asked = form({
-    id, label: "How does the text begin? (Enter starts a line; Ctrl+Enter writes on.)", lang: "en", text: EXAMPLES[0], lines: 3, manyLines: true, examples: EXAMPLES, examplesName: "Example beginnings",
-    about: "Trained on plays of Shakespeare and nothing else.", beyond: BEYOND,
+    id, label: "How does the text begin? (Enter starts a line; Ctrl+Enter writes on.)", lang: "en", text: EXAMPLES[0], lines: 2, manyLines: true, flat: true, examples: EXAMPLES, examplesName: "Example beginnings",
+    about: "Trained on plays of Shakespeare and nothing else. Ctrl+Enter writes on.", beyond: BEYOND,
     settings: [how.bar], press: "Write on", first: model.first, more: [stop], act: write,
   });
   root.append(asked.place, result);
 
-  const player = transport(run, (at, playing) => parts.forEach((part) => part.draw(at, playing)));
-  const text = written(run, player.goTo);
-  const parts = [text, candidates(run, "after temperature and cut"), maps(run, id, WRITER)];
+  let at = -1;
+  const player = transport(run, (step, playing) => {
+    at = step;
+    parts.forEach((part) => part.draw(step, playing));
+  });
+  /** Load the model and write another text; what is shown is the token at the same step. */
+  async function compute() {
+    const step = at;
+    await asked.again(run.text);
+    player.goTo(step);
+  }
+  const ids = () => [...run.source.ids, ...run.steps.map(({ id }) => id)];
+  const own = () => run.source.tokens.length;
+  /** The vectors of the token at a position, before the first layer and after each. */
+  function statesAt(position) {
+    const { states } = position < own() ? run.source : run.steps[position - own() + 1] ?? {};
+    return states?.map((layer) => layer[position < own() ? position : 0]);
+  }
+  const trail = follow(run, {
+    parts: PARTS.writer, titles: { decoder: "The language model" }, layers: LAYERS.writer, size: SIZES.writer, ask: model.ask, compute,
+    tokens: () => readBefore(run, run.steps.length), asks: (side, token) => ({ ids: ids().slice(0, token + 1) }), states: (side, token) => statesAt(token),
+    read: (step) => own() - 1 + Math.max(0, step), chosen: () => {}, step: (by) => (run.steps[at + by] ? (player.goTo(at + by), true) : false),
+  });
+  const text = written(run, player.goTo, (token) => trail.begin("decoder", token));
+  const parts = [text, candidates(run, { how }), trail, maps(run, id, WRITER, undefined, { compute, size: SIZES.writer })];
   result.append(text.top, player.bar, ...parts.slice(1).map(({ place }) => place));
+  Object.assign(run, record);
+  result.hidden = false;
+  player.goTo(run.steps.length - 1);
 }

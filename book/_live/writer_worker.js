@@ -1,5 +1,6 @@
 // Runs the language model in a worker; see serving.js. In: {write: {text, how}}, and {stop: true} while it writes; out:
 // {read}, then {wrote} for each token. In: {without: {text, silenced, tokens}}; or {each: {text}}, out: {head} for each.
+// Or {trail: {ids}}: what the last of the tokens computes on its way; or {row: {tensor, row}}: a row of a matrix.
 
 import { cut, largest, pick, probabilities } from "./decoding.js";
 import { LanguageModel } from "./language_model.js";
@@ -7,6 +8,7 @@ import { marked, textOf } from "./lines.js";
 import { logSoftmax, rowsOf } from "./numbers.js";
 import { candidatesOf, serve } from "./serving.js";
 import { Tokenizer } from "./tokens.js";
+import { rowOf, writerTrail } from "./trail.js";
 
 const SHOWN = 12; // candidates of a step
 
@@ -17,13 +19,11 @@ let running = 0; // the run that may go on: a stop, or another run, makes it ano
 const pause = () => new Promise((done) => { setTimeout(done, 0); });
 
 /** A step for the page: the token that was read and the one that was chosen, the candidates, and all that led to them. */
-function record(fed, token, { logits, layers }, drawn) {
+function record(fed, token, { logits, layers, states }, drawn) {
   const p = probabilities(logits, 1);
-  const kept = [...drawn.keys()].filter((id) => drawn[id] > 0);
   return {
-    fed: tokenizer.names[fed], id: token, token: tokenizer.names[token], logits, layers,
+    fed: tokenizer.names[fed], id: token, token: tokenizer.names[token], logits, layers, states,
     candidates: candidatesOf(largest(p, SHOWN), token, tokenizer.names, p, drawn),
-    kept: { count: kept.length, of: p.length, mass: kept.reduce((sum, id) => sum + p[id], 0) },
   };
 }
 
@@ -42,7 +42,7 @@ async function write({ text, how }, say) {
   const mine = running;
   const cache = model.start();
   let found = model.step(ids, cache);
-  say({ read: { ids, unknown: tokenizer.unknown(marked(text)), tokens: ids.map((id) => tokenizer.names[id]), layers: found.layers, heads: model.config.n_heads } });
+  say({ read: { ids, unknown: tokenizer.unknown(marked(text)), tokens: ids.map((id) => tokenizer.names[id]), layers: found.layers, states: found.states, heads: model.config.n_heads } });
   const limit = Math.min(how.tokens, most + 1 - ids.length); // the last token that is written is never read
   const written = [];
   while (written.length < limit && running === mine) {
@@ -100,6 +100,8 @@ serve((header, tensors) => {
   if (request.write) return write(request.write, say);
   if (request.without) return without(request.without);
   if (request.each) return each(request.each, say);
+  if (request.trail) return { ...writerTrail(model, tokenizer.names, request.trail), ...model.config, rms: true };
+  if (request.row) return rowOf(model, request.row);
   running += 1;
   return true;
 });

@@ -4,7 +4,8 @@ import { LINE_END, textOf } from "./lines.js";
 import { lastWeights, readBefore } from "./views.js";
 import { meanOf } from "./words.js";
 
-export function written(run, goTo) {
+/** `goTo(step)` chooses a token that was written, `follow(position)` one of the beginning. */
+export function written(run, goTo, follow) {
   const text = make("p", { class: "lvm-written", lang: "en", role: "group", "aria-label": "The text", tabindex: 0 });
   const tokens = make("div", { class: "lvm-tokens lvm-text", role: "group", "aria-label": "All tokens so far", tabindex: 0 });
   const said = make("p", { class: "lvm-said", "aria-live": "polite" });
@@ -19,14 +20,14 @@ export function written(run, goTo) {
     const prompt = textOf(all.slice(0, own));
     const whole = textOf(all);
     text.replaceChildren(make("span", { class: "lvm-own" }, prompt), whole.slice(prompt.length));
-    const focused = tokens.contains(document.activeElement) ? document.activeElement.dataset.step : null;
+    const focused = tokens.contains(document.activeElement) ? { ...document.activeElement.dataset } : null;
     tokens.replaceChildren(...all.flatMap((token, t) => {
       const style = `--w: ${weights[t] ?? 0}`;
-      const one = t < own ? make("span", { class: "lvm-token", style }, token)
+      const one = t < own ? make("button", { type: "button", class: "lvm-token lvm-given", style, "data-token": t, onclick: () => follow(t) }, token)
         : make("button", { type: "button", class: "lvm-token", style, "data-step": t - own, "aria-pressed": String(t - own === at), onclick: () => goTo(t - own) }, token);
       return token === LINE_END ? [one, make("span", { class: "lvm-break" })] : [one];
     }));
-    if (focused !== null) tokens.querySelector(`[data-step='${Math.min(focused, at)}']`)?.focus({ preventScroll: true });
+    if (focused) tokens.querySelector(focused.token ? `[data-token='${focused.token}']` : `[data-step='${Math.min(focused.step, at)}']`)?.focus({ preventScroll: true });
     for (const one of [text, tokens]) one.scrollTop = one.scrollHeight;
     if (!step) {
       said.textContent = `The model has read ${own} tokens.`;

@@ -15,14 +15,17 @@ function output(parts) {
   return place;
 }
 
-// Rows of texts, the headings first; numbers to the right.
+const NUMBER = /^[\u2212-]?[\d,.]+/;
+
+// Rows of texts, the headings first; columns of numbers to the right, with their headings.
 function table([head, ...rows]) {
   const one = make("table", "", { className: "table slp-table" });
+  const isRight = head.map((_, i) => rows.length > 0 && rows.every((cells) => NUMBER.test(cells[i])));
   const line = (cells, kind) => {
     const row = make("tr");
-    for (const text of cells) {
+    for (const [i, text] of cells.entries()) {
       const cell = make(kind, text.replaceAll(/\$([^$]+)\$/g, "\\($1\\)").replaceAll(/\*\*|`/g, ""));
-      if (/^[\u2212-]?[\d,.]+/.test(text)) cell.className = "text-right";
+      if (isRight[i]) cell.className = "text-right";
       row.append(cell);
     }
     return row;
@@ -34,13 +37,13 @@ function table([head, ...rows]) {
 }
 
 // The judge escapes what it shows, but an answer runs beside it: of its page only these elements and attributes are taken.
-const ELEMENTS = new Set("DIV P SPAN CODE PRE TABLE CAPTION TBODY TR TD DETAILS SUMMARY A STYLE".split(" "));
+const ELEMENTS = new Set("DIV P SPAN CODE PRE TABLE CAPTION TBODY TR TH TD DETAILS SUMMARY A STYLE".split(" "));
 function cleaned(from) {
   return [...from.childNodes].flatMap((node) => {
     if (node.nodeType === Node.TEXT_NODE) return [document.createTextNode(node.data)];
     if (!ELEMENTS.has(node.tagName)) return [];
     const one = make(node.tagName.toLowerCase());
-    for (const name of ["class", "style", "aria-label"]) {
+    for (const name of ["class", "style", "aria-label", "scope"]) {
       if (node.hasAttribute(name)) one.setAttribute(name, node.getAttribute(name));
     }
     const address = node.tagName === "A" ? node.getAttribute("href") : null;

@@ -12,7 +12,36 @@ function rich(tag, text, attributes = {}) {
   return line;
 }
 
-function question({ says, code, asks, options, key, right, wrong }) {
+// A sign that is read out as a word.
+function sign(isRight) {
+  const mark = make("span", isRight ? "✓" : "✗", { className: isRight ? "slp-why-right" : "slp-why-wrong" });
+  mark.setAttribute("role", "img");
+  mark.setAttribute("aria-label", isRight ? "right" : "wrong");
+  return mark;
+}
+
+// The first word of a reason behind its sign, and the rest; a further line stands as it is.
+function reason(line, at, isRight) {
+  if (at) return make("p", line);
+  const [, verdict, rest] = line.match(/^(\w+[:.])(.*)$/);
+  const first = make("strong", "", { className: isRight ? "slp-why-right" : "slp-why-wrong" });
+  const mark = make("span", isRight ? "✓ " : "✗ ");
+  mark.setAttribute("aria-hidden", "true");
+  first.append(mark, verdict);
+  const whole = make("p");
+  whole.append(first, rest);
+  return whole;
+}
+
+// Code with line numbers: a long line goes on behind its number, and not below it.
+function numbered(code) {
+  const lines = make("pre", "", { tabIndex: 0, className: "slp-why-lines" });
+  lines.setAttribute("aria-label", "Your function with the changed line");
+  lines.append(...code.split("\n").map((line) => make("span", `${line}\n`)));
+  return lines;
+}
+
+function question({ says, code, asks, options, codes = [], key, right, wrong }) {
   groups += 1;
   const group = make("div", "", { className: "slp-why-question" });
   group.setAttribute("role", "group");
@@ -21,21 +50,20 @@ function question({ says, code, asks, options, key, right, wrong }) {
   const heard = make("div", "", { className: "slp-why-said" });
   heard.setAttribute("role", "status");
   const buttons = options.map((option, at) => {
-    const button = make("button", option, { type: "button" });
+    const button = make("button", "", { type: "button" });
+    button.append(codes.includes(at) ? make("code", option) : option);
     button.setAttribute("aria-pressed", "false");
     button.onclick = () => {
       for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
       const lines = (at === key ? right : wrong).split("\n");
-      heard.replaceChildren(...lines.map((line) => make("p", line)));
-      heard.classList.toggle("slp-why-right", at === key);
+      heard.replaceChildren(...lines.map((line, row) => reason(line, row, at === key)));
+      if (!button.querySelector("[role=img]")) button.append(" ", sign(at === key));
     };
     return button;
   });
   const list = make("div", "", { className: "slp-why-options" });
   list.append(...buttons);
-  const lines = make("pre", code, { tabIndex: 0 });
-  lines.setAttribute("aria-label", "Your function with the changed line");
-  group.append(rich("p", says), lines, what, list, heard);
+  group.append(rich("p", says), numbered(code), what, list, heard);
   return group;
 }
 

@@ -131,7 +131,7 @@
 
   let keys = [];
 
-  /** How many are done: beneath the last question, and beside the chapters' names at the side. */
+  /** How many are done: beneath the questions at the end, or the whole page, and beside the chapters' names at the side. */
   function show() {
     const all = kept();
     const own = keys.filter((key) => all[page]?.right?.[key]).length;
@@ -146,13 +146,15 @@
       if (link.pathname.includes("/exercises/")) continue; // a notebook's page has its chapter's name
       const name = link.classList.contains("current") && link.getAttribute("href") === "#" ? page : link.pathname.split("/").pop();
       const about = all[name];
-      link.querySelector(".slq-mark")?.remove();
+      const old = link.querySelector(".slq-mark");
+      old?.previousSibling.remove(); // the space before it
+      old?.remove();
       const count = Object.keys(about?.right ?? {}).length;
       if (!count) continue;
       const mark = Object.assign(document.createElement("span"), { className: "slq-mark" });
       mark.textContent = count >= about.total ? "✓" : `${count}/${about.total}`;
       mark.title = `${count} of ${about.total} questions answered`;
-      link.append(" ", mark);
+      link.append("\u00a0", mark); // in one line with the last word
     }
   }
 
@@ -176,7 +178,8 @@
       const words = document.createElement("span");
       words.tabIndex = -1;
       line.append(words, clear);
-      (chosenOnes.at(-1) ?? typedOnes.at(-1)).after(line);
+      if (chosenOnes.length) chosenOnes.at(-1).after(line);
+      else document.querySelector(".bd-article > section").append(line); // typed ones stand in all sections
     }
     show();
   }

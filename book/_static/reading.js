@@ -23,7 +23,7 @@
     const span = Object.assign(document.createElement("span"), { className: "read-mark", textContent: text, title: words });
     span.setAttribute("role", "img");
     span.setAttribute("aria-label", words);
-    link.append(" ", span);
+    link.append("\u00a0", span); // in one line with the last word
   }
 
   const ticks = (right) => [right && `${right} ✓`, `${right} ${right === 1 ? "task" : "tasks"} right`];

@@ -14,7 +14,7 @@ export default [
   { files: ["lib/course/softlookup_course/widgets/*.js"], languageOptions: { globals: Object.fromEntries(names) } },
   { files: ["lib/course/softlookup_course/widgets/shared.js"], rules: { "no-unused-vars": "off", "no-redeclare": "off" } },
   { files: ["book/_python/{pyodide,serve,wasi}.js"], languageOptions: { globals: globals.worker } },
-  { files: ["book/_live/*.js"], languageOptions: { globals: { ...Object.fromEntries(names), SIZES: "readonly" } } }, // pack_live.py
+  { files: ["book/_live/*.js"], languageOptions: { globals: { ...Object.fromEntries(names), SIZES: "readonly", PARTS: "readonly", LAYERS: "readonly" } } }, // pack_live.py
   { files: ["book/_live/{serving,worker,writer_worker}.js"], languageOptions: { globals: globals.worker } },
   { files: ["**/*.mjs"], languageOptions: { globals: globals.node } },
 ];

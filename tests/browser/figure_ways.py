@@ -33,12 +33,6 @@ CELL = "td[data-grid][tabindex='0']"
 LIST = ("select", "ArrowDown")
 
 WAYS = {
-    "aln": Ways(
-        [".aln-words:last-child :nth-child(3)", ".aln-words:first-child :nth-child(2)", ".aln-words :nth-child(4)"],
-        [(".aln-words:last-child :nth-child(2)", "Enter"), (".aln-words:first-child :nth-child(7)", " ")]
-        + [(".aln-words:first-child :nth-child(8)", "Enter")],
-        beside=".aln-caption",
-    ),
     "fst": Ways(
         [".fst-word:nth-of-type(1)", ".fst-word:nth-of-type(3)", (".fst-turn input", 0.9, 0.5)],
         [(".fst-word:nth-of-type(4)", "Enter"), (".fst-word:nth-of-type(2)", " "), (".fst-turn input", "ArrowRight")],
@@ -175,7 +169,7 @@ WAYS = {
         + [(".bmt-bar + .bmt-bar button:nth-child(3)", "Enter"), ("select", "ArrowUp")],
     ),
     "kvc": Ways(
-        [".kvc-sizes + .kvc-bar button:nth-child(2)", "button[data-cached=false]", "button[data-cached=true]"],
+        [".kvc-sizes + .kvc-bar button:nth-child(2)", "button[data-cached=false]", ".kvc-play"],
         [(f"select[data-size={name}]", "ArrowUp") for name in ("layers", "heads", "width")]
         + [("select[data-size=each]", "ArrowDown"), (".kvc-sizes + .kvc-bar button:nth-child(2)", "Enter")]
         + [("button[data-cached=false]", " ")],
@@ -206,10 +200,12 @@ WAYS = {
         + [("button[data-all]", " "), (CELL, "End Enter")],
     ),
     "svt": Ways(
-        ["button[data-way=continuous]", "button[data-way=chunked]", "button[data-way=static]"],
+        ["button[data-way=continuous]", ("input[type=range]", 0.4, 0.5), "button[data-way=chunked]"]
+        + ["button[data-way=static]", ("input[type=range]", 0.2, 0.5)],
         [("button[data-way=chunked]", "Enter"), ("select[data-ask=budget]", "ArrowDown")]
         + [("select[data-ask=slots]", "ArrowUp"), ("select[data-ask=guest]", "ArrowDown")]
-        + [("button[data-way=continuous]", " ")],
+        + [("button[data-way=continuous]", " "), ("input[type=range]", "Home"), (".svt-play", "Enter")],
+        [slider("input[type=range]")],
     ),
     "kpl": Ways(
         [".kpl-on", ".kpl-back", ("input[id$=step]", 0.6, 0.5), ("input[id$=tile]", 0.9, 0.5)],

@@ -187,19 +187,6 @@ def patch_explorer(shown: dict[str, Any]) -> None:
     assert f"Read as {picture['best']}" in shown["about"]
 
 
-def alignment_lines(shown: dict[str, Any]) -> None:
-    drawn = widget_state("book/index.html", "translation")["translation"]
-    assert shown["words"] == [drawn["source"], drawn["target"]]
-    weights = np.array(drawn["weights"])
-    if shown["chosen"]:
-        side, place = shown["chosen"]
-        near(shown["shares"][1 - side], weights[place] if side else weights[:, place], "weights", atol=1e-3)
-    expected = [(line["row"], line["column"]) for line in drawn["lines"] if line["row"] < shown["written"]]
-    if shown["chosen"]:
-        expected = [line for line in expected if (line[0] if side else line[1]) == place]
-    assert [(drawn["lines"][i]["row"], drawn["lines"][i]["column"]) for i in shown["drawn"]] == expected
-
-
 def first_lookup(shown: dict[str, Any]) -> None:
     record = widget_state("book/index.html", "record")["record"]
     query, place = (
@@ -211,7 +198,6 @@ def first_lookup(shown: dict[str, Any]) -> None:
 
 
 ATTENTION = [
-    Oracle("aln", "book/index.html", alignment_lines),
     Oracle("fst", "book/index.html", first_lookup),
     Oracle("slw", "book/04_one_head.html", attention_steps),
     Oracle("ens", "book/07_encoder.html", encoder_stepper),

@@ -236,10 +236,20 @@ def served(shown: dict[str, Any]) -> None:
     assert shown["rows"] == {
         way: [record[name] for name in ("first", "pause", "total", "rate")] for way, record in records.items()
     }
-    steps = [row for _, _, rows in records[shown["way"]]["steps"] for row in rows]
+    record, at = records[shown["way"]], shown["at"]
+    steps = [row for begins, _, rows in record["steps"] if begins < at for row in rows]
     assert shown["steps"] == steps
     followed = choices["guest"]
     assert shown["faint"] == (sum(guest != int(followed) for _, guest, _ in steps) if followed else 0)
+    if at < record["total"]:
+        became = list(zip(guests, record["guests"], strict=True))
+        waiting = [guest.name for guest, times in became if 1e3 * guest.arrival_s <= at < times["enters"]]
+        running = [guest.name for guest, times in became if times["enters"] <= at < times["ends"]]
+        complete = [guest.name for guest, times in became if times["ends"] <= at]
+        for title, names in (("Waiting", waiting), ("Served", running), ("Complete", complete)):
+            assert f"{title}: {', '.join(names) or 'nobody'}." in shown["said"]
+        assert not followed or f"{guests[int(followed)].name} arrives at" in shown["said"]
+        return
     assert (f"{guests[int(followed)].name} arrives at" if followed else "on average") in shown["said"]
 
 

@@ -18,13 +18,6 @@
   });
 
   return {
-    aln: (one) => ({
-      words: all(one, ".aln-words").map((list) => [...list.children].map((word) => word.textContent)),
-      shares: all(one, ".aln-words").map((list) => [...list.children].map((word) => Number(word.style.getPropertyValue("--w")))),
-      drawn: all(one, "path").flatMap((path, i) => (path.matches(".aln-off, .aln-back") ? [] : [i])),
-      chosen: one.dataset.chosen && numbers(one.dataset.chosen), written: Number(one.dataset.written),
-      pinned: all(one, "[aria-pressed=true]").length, said: text(one, ".aln-caption"),
-    }),
     fst: (one) => ({
       asked: one.dataset.asked, tau: Number(one.dataset.tau), said: text(one, ".fst-answers"),
       weights: all(one, ".fst-number").map((number) => Number(number.textContent)),
@@ -145,7 +138,7 @@
       times: all(one, "li[data-step]:not([hidden])").map((row) => [row.dataset.step, all(row, ".cav-line").map((line) => Number(line.dataset.value))]),
     }),
     svt: (one) => ({
-      way: one.querySelector("button[data-way][aria-pressed=true]").dataset.way, said: text(one, ".svt-words"),
+      way: one.querySelector("button[data-way][aria-pressed=true]").dataset.way, said: text(one, ".svt-words"), at: Number(one.querySelector("input").value),
       asked: byKey(all(one, "[data-ask]"), (node) => node.dataset.ask, (node) => node.value),
       steps: all(one, ".svt-step").map(({ dataset }) => [dataset.slot, dataset.guest, dataset.tokens].map(Number)),
       faint: all(one, ".svt-step.svt-faint").length,

@@ -228,8 +228,8 @@ def test_cells_stay_under_the_finger_while_they_explain_themselves(hands, figure
     assert len(hands(finger=True).page.evaluate(CELLS_STAY, root(figure))) == 1
 
 
-NUMBERED = sorted(set(WAYS) - {"aln", "fst"})
-"""Figures with a caption; the others stand on the first page, which offers no link to them."""
+NUMBERED = sorted(set(WAYS) - {"fst"})
+"""Figures with a caption; the other stands on the first page, which offers no link to it."""
 ADDRESS = "figure => softlookupSettings(figure.parentElement) + '#' + figure.parentElement.previousElementSibling.id"
 ASIDE = {"said", "words", "about", "drawn", "times"}
 """What a figure says of the cell that was pointed at last, or has drawn: no control's setting."""

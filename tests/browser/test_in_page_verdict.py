@@ -134,9 +134,13 @@ def test_a_right_answer_is_asked_about_and_a_wrong_choice_may_be_mended(visited)
         expect(options.nth(number)).to_have_attribute("aria-pressed", "true")
         expect(status).not_to_be_empty()
         answers.append(status.inner_text())
-    right = [answer for answer in answers if answer.startswith("Right: ")]
+    right = [answer for answer in answers if answer.startswith("✓ Right: ")]
     assert len(right) == 1 and "Before: shape (" in right[0] and "Changed: " in right[0]
-    assert all(answer.startswith("No. Think of ") for answer in answers if answer not in right)
+    assert all(answer.startswith("✗ No. Think of ") for answer in answers if answer not in right)
+    marks = options.get_by_role("img")
+    assert sorted(marks.evaluate_all("all => all.map((one) => one.ariaLabel)")) == ["right", *3 * ["wrong"]]
+    rows = question.locator("pre > span")
+    assert rows.count() > 2 and rows.first.evaluate("one => parseFloat(getComputedStyle(one).textIndent)") < 0
     assert visited.complaints == []
     assert axe_findings(page, ".slp-why") == []  # last, since it takes the editor out of the page
 

@@ -32,15 +32,16 @@ PIXELS = """() => [...document.querySelectorAll(".lvm-thumb")].map((thumb) => {
   return [thumb.getAttribute("aria-label"), width, [...data].filter((_, i) => i % 4 === 3)];
 })"""
 TOUR = [  # French token, kind, layer, head, row, the column that has the largest weight; of steps with a head
-    None,
+    *[None] * 3,
     (0, "encoder", 2, 1, "carries", "dog"),
     (0, "encoder", 1, 4, "a", "ball"),
+    *[None] * 3,
     (1, "cross", 3, 4, "chien", "dog"),
     (2, "cross", 3, 4, "brun", "brown"),
     (4, "cross", 3, 2, "une", "ball"),
     (3, "cross", 1, 1, "porte", "brown"),
     (5, "self", 1, 2, "une", "(start)"),
-    None,
+    *[None] * 2,
     (4, "encoder", 3, 1, "pool", "playing"),
 ]
 
@@ -122,10 +123,10 @@ def test_thumbnail_opens_by_mouse_key_and_finger(standing):
     first = "Encoder self-attention, layer 1, head 1"
     figure.get_by_role("button", name=first).click()
     is_open(standing, first)
-    for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
+    for key in (*["ArrowRight"] * 4, "ArrowDown", "ArrowRight"):
         standing.page.keyboard.press(key)
     standing.page.keyboard.press("Enter")
-    is_open(standing, "Encoder self-attention, layer 2, head 3")
+    is_open(standing, "Cross-attention, layer 2, head 2")
     assert figure.locator(".lvm-thumb[tabindex='0']").count() == 1
     figure.get_by_role("button", name="Decoder self-attention, layer 5, head 2").tap()
     is_open(standing, "Decoder self-attention, layer 5, head 2")
@@ -173,23 +174,40 @@ def test_tour_says_what_the_library_computes(standing):
     weights, rows, columns, lens = passed(DOG)
     first = weights["encoder"][1, 0].argmax(-1)[1:] == np.arange(len(rows["encoder"]) - 1)
     assert (rows["encoder"][9], columns["encoder"][weights["encoder"][0, 3, 9].argmax()]) == ("the", "water")
+    model, vectors = rounded(load_translator()).model, Trace()
+    with torch.no_grad():
+        ids = torch.tensor([load_translator().tokenizer.encode(DOG, end=True)])
+        model.encode(ids, trace=vectors)
+        layer = model.encoder.layers[0]
+        stream = vectors.states[0][0, 4] + vectors.attention[0][0, 4]
+        network = layer.feed_forward
+        active = layer.feed_forward_residual.norm(stream) @ network.w_1 + network.b_1 > 0
+    lengths = [
+        float(vector.norm())
+        for vector in (vectors.states[0][0, 4], vectors.attention[0][0, 4], vectors.states[-1][0, 4])
+    ]
     more = {
         1: f"{len(rows['encoder'])} tokens",
-        2: f"{first.sum()} of {len(first)} tokens",
-        3: f"water ({weights['encoder'][0, 3, 9].max():.2f})",
-        9: ", ".join(f"{names[3]} ({p[3]:.2f})" for names, p in lens),
-        10: "billard",
+        2: "dog selects a row",
+        4: f"{first.sum()} of {len(first)} tokens",
+        5: f"water ({weights['encoder'][0, 3, 9].max():.2f})",
+        6: f"length {lengths[1]:.2f}, to one of length {lengths[0]:.2f}",
+        7: f"{int(active.sum())} of 1,536 hidden units",
+        8: f"{lengths[0]:.2f} at first and {lengths[2]:.2f} after",
+        14: ", ".join(f"{names[3]} ({p[3]:.2f})" for names, p in lens),
+        15: "brun (0.78), then marron (0.12)",
+        16: "billard",
     }
     figure.get_by_role("button", name="Take the tour").click()
     for number, claim in enumerate(TOUR, 1):
         expect(figure.locator(".lvm-tour .lvm-number")).to_have_text(f"{number} of {len(TOUR)}")
-        expect(says).not_to_contain_text("Translating", timeout=PATIENCE_MS)
+        expect(says).not_to_contain_text(re.compile("Translating|Loading"), timeout=PATIENCE_MS)
         text = says.inner_text()
         assert figure.locator(".lvm-here").count() == 1 and 1 <= len(re.findall(r"[.?!]”?(?: |$)", text)) <= 2, text
         assert parse_qs(urlsplit(standing.page.url).fragment)["tour"] == [str(number)] and more.get(number, "") in text
         if claim:
             step, kind, layer, head, row, column = claim
-            weights, rows, columns, _ = passed(POOL if number == 10 else DOG)
+            weights, rows, columns, _ = passed(POOL if number == 16 else DOG)
             head_weights = weights[kind][layer - 1, head - 1]
             at = 4 if (kind, row) == ("encoder", "a") else rows[kind].index(row)
             most = int(head_weights[at].argmax())
@@ -197,10 +215,10 @@ def test_tour_says_what_the_library_computes(standing):
             assert f"{column} ({head_weights[at, most]:.2f})" in text and row in text
             assert figure.locator(".lvm-bar[data-at]").get_attribute("data-at") == str(step)
             figure.locator(f"td[data-row='{at}'][data-column='{most}']").wait_for()
-        if number == 9:
+        if number == 14:
             assert rows["self"][3] in text and rows["cross"][3] in text
         if number < len(TOUR):
-            figure.get_by_role("button", name="Next").click()
+            figure.locator(".lvm-tour").get_by_role("button", name="Next").click()
     translated_alone = {text: rounded(load_translator()).translate(text, beams=1).text for text in (POOL, SWIM)}
     assert "billard" in translated_alone[POOL] and "piscine" in translated_alone[SWIM]
     figure.get_by_role("button", name="Leave", exact=True).click()

@@ -170,10 +170,14 @@ def test_page_loads_weights_when_asked_and_translates(live, translator):
 
 @pytest.mark.slow
 def test_what_is_chosen_during_a_translation_is_translated_after_it(live, translator):
-    first, second = live.figure.locator(".lvm-examples").first.get_by_role("button").all()[:2]
-    words = second.inner_text()
-    live.page.evaluate(
-        "both => both.forEach((button) => button.click())", [first.element_handle(), second.element_handle()]
+    menu = live.figure.get_by_label("Example sentences")
+    first, words = menu.locator("option").evaluate_all("all => all.map((one) => one.value)")[1:3]
+    menu.evaluate(
+        """(menu, both) => both.forEach((value) => {
+          menu.value = value;
+          menu.dispatchEvent(new Event("change"));
+        })""",
+        [first, words],
     )
     figure = rested(live)
     assert figure.locator(".lvm-french").inner_text() == translator.translate(words, beams=1).text
@@ -235,9 +239,10 @@ def test_link_opens_the_part_it_asks_for(html, visit, translator, query, first, 
     with visit(f"{(html / PAGE).as_uri()}?{query}", reduced_motion="reduce") as seen:
         seen.figure = seen.page.locator(".lvm")
         figure = pressed(seen)
-        assert figure.locator(".lvm-bar[data-at] + section").get_attribute("aria-label") == first
+        assert figure.locator(".lvm-lead + section").get_attribute("aria-label") == first
         assert figure.locator(".lvm-title").inner_text() == chosen.pop("", figure.locator(".lvm-title").inner_text())
-        assert {name: figure.get_by_label(name, exact=True).input_value() for name in chosen} == chosen
+        form = figure.locator(".lvm-form")
+        assert {name: form.get_by_label(name, exact=True).input_value() for name in chosen} == chosen
         if "layer=3&head=2" in query:
             cells = [float(cell) for cell in figure.locator("td[data-grid='encoder']").all_inner_texts()]
             np.testing.assert_allclose(cells, encoded(translator)[2][0, 1].flatten(), atol=0.0051)
@@ -300,9 +305,9 @@ def test_model_says_what_it_was_trained_on_and_offers_what_it_cannot_do(standing
     trained = figure.locator(".lvm-trained").inner_text()
     assert "captions of photographs and nothing else: no “I”, no questions" in trained
     translated(standing)
-    beyond = figure.get_by_role("group", name="Sentences that it cannot do").get_by_role("button")
-    sentence = beyond.first.inner_text()
-    beyond.first.click()
+    menu = figure.get_by_label("Example sentences")
+    sentence = menu.locator("optgroup[label='Beyond the model'] option").first.get_attribute("value")
+    menu.select_option(sentence)
     expected = translator.translate(sentence, beams=1).text
     expect(figure.locator(".lvm-french")).to_have_text(expected, timeout=PATIENCE_MS)
 

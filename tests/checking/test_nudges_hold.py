@@ -7,6 +7,7 @@ import pytest
 
 from published import ALL_TASKS
 from softlookup_inside.asking.probe import Answer
+from softlookup_judge.checking.catalogue import get_task
 from softlookup_judge.data.compare import same, tolerance
 from softlookup_judge.data.variant import variant_of
 from softlookup_judge.judging.oracle import mistaken
@@ -258,3 +259,12 @@ def sentences_on(task):
 def test_sentences_on_wrong_answers_hold(task):
     says, rights = sentences_on(task), questions_at_home(variant_of(task)).rights
     assert says or all(right[0].dtype.kind == "b" for right in rights)
+
+
+@pytest.mark.parametrize(("last", "says"), [(-9e-4, False), (9e-4, True)])
+def test_an_addend_is_said_where_all_numbers_have_it_those_with_much_room_too(last, says):
+    variant = variant_of(get_task("04.scores"))
+    case = next(case for case in questions_at_home(variant).cases if not case.gradients)
+    right = np.array([[0.1, 0.2, 0.3, 900.0]], np.float32)
+    got = right + np.array([[9e-4, 9e-4, 9e-4, last]], np.float32)
+    assert ("plus 0.0009 everywhere" in relation(variant, [(case, Answer((got,)), (right,))])) is says

@@ -1,5 +1,8 @@
 """One rank of a parallel program as an answer, checked at home: values, messages, and what is said of them."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -8,6 +11,7 @@ from softlookup_inside.asking.case import Case
 from softlookup_inside.ranks.packing import pack_inbox
 from softlookup_judge.checking.catalogue import Catalogue
 from softlookup_judge.data.own import OwnTasks
+from softlookup_judge.data.result import panel
 from softlookup_judge.home import Checker
 from softlookup_judge.judging.ranks import on_all_ranks, rank_question
 
@@ -83,6 +87,15 @@ def test_right_values_with_too_much_traffic_earn_a_part_and_say_how_much():
     assert (result.verdict, result.points) == ("partial", pytest.approx(0.7 * 4))
     words = "every value is right, and the busiest link carries 192 bytes, 2.0 times the 96 that are allowed."
     assert words in result.text()
+    html = panel(result)
+    assert html.count("<table") == 1 and "<caption>traffic beyond the limits</caption>" in html
+    columns = re.findall(r'<th scope="row">([^<]*)</th>', html)
+    assert columns == ["bytes on the busiest link", "messages", "steps", "bytes of the busiest rank"]
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", html) == ["96", "0", "0", "0"]
+    # A page of the book shows these elements alone.
+    script = Path(__file__).parents[2].joinpath("book", "_python", "box.js").read_text(encoding="utf-8")
+    shown = set(re.search(r'ELEMENTS = new Set\("([^"]*)"', script)[1].lower().split())
+    assert set(re.findall(r"<([a-z]+)", html)) <= shown
 
 
 @pytest.mark.parametrize(

@@ -128,9 +128,9 @@ def test_several_results_are_taken_apart():
         (
             "x" * 70 + "b",
             "x" * 70 + "cd",
-            f"the result, from character 50 on, is '{20 * 'x'}b', wanted is '{20 * 'x'}cd'",
+            f"the result, from character 50 on, is … '{20 * 'x'}b', wanted is … '{20 * 'x'}cd'",
         ),
-        ("x" * 70, "x" * 71, f"the result, from character 50 on, is '{20 * 'x'}', wanted is '{21 * 'x'}'"),
+        ("x" * 70, "x" * 71, f"the result, from character 50 on, is … '{20 * 'x'}', wanted is … '{21 * 'x'}'"),
         ("1", 1, "the result is '1' (text), wanted is 1 (a number)"),
         ([], {}, "the result is [] (a list), wanted is {} (a dictionary)"),
     ],
@@ -257,3 +257,26 @@ def test_texts_that_differ_behind_the_first_third_are_shown_from_there():
     """Both would be cut behind their difference by a few characters, and look alike."""
     got, expected = 50 * "x" + " a" + 60 * "y", 50 * "x" + "a" + 60 * "y"
     assert "from character 30 on" in texts.difference(texts.to_bytes(got), texts.to_bytes(expected))
+
+
+@pytest.mark.parametrize(
+    ("answers", "where", "shown"),
+    [
+        (
+            ["a" * 50 + "b", "a" * 50 + "c", "a" * 50],
+            "from character 44 on",
+            ["… 'aaaaaab'", "… 'aaaaaac'", "… 'aaaaaa'"],
+        ),
+        (["a" * 50], "", ["'aaaaaaaaaaaaaaaaaa…"]),
+        ([[*range(90), 7], [*range(90), 8]], "from item 89 on", ["… [89, 7]", "… [89, 8]"]),
+        (
+            [["a", "x" * 80 + "b"], ["a", "x" * 80 + "c"]],
+            "in item 1, from character 74 on",
+            ["… 'xxxxxxb'", "… 'xxxxxxc'"],
+        ),
+        ([{"k": 1, "m" * 30: 2}, {"k": 1}], f"at the key '{'m' * 30}'", ["2", "nothing"]),
+        ([{"k": 1}, [2] * 30], "", ["{'k': 1}", "[2, 2, 2, 2, 2, 2, …"]),
+    ],
+)
+def test_answers_are_shown_beside_each_other_from_shortly_before_they_differ(answers, where, shown):
+    assert texts.side_by_side(answers, 20) == (where, shown)

@@ -108,7 +108,7 @@ def test_every_interactive_figure_is_found_on_a_page_and_has_its_words():
         name for name in widgets.__all__ if issubclass(getattr(widgets, name), widgets.interactive.InteractiveFigure)
     }
     figure_names = [name for page in PAGES.values() for section in page.sections for name in section.figures]
-    first_page_alone = {"AlignmentLines", "BenchmarkLuck", "SlideDetective"}  # no session shows them
+    first_page_alone = {"BenchmarkLuck", "SlideDetective"}  # no session shows them
     side_pages_alone = {"ConfigReader", "ModelDots"}
     assert set(figure_names) == classes - first_page_alone - side_pages_alone == set(FIGURE_SAYS)
 

@@ -15,8 +15,9 @@ from softlookup import reference
 from softlookup_course import figures
 from softlookup_course.figures import DARK, LIGHT, render_svg, show
 from softlookup_course.figures.many_heads import with_unit
+from softlookup_course.figures.marks import several_panels
 from softlookup_course.figures.page import grid, say, table
-from softlookup_course.figures.show import Shown
+from softlookup_course.figures.show import SCALE, Shown
 from softlookup_course.figures.theme import style
 
 
@@ -97,6 +98,36 @@ def test_wide_figure_keeps_its_letters_readable_on_a_phone(drawn):
     sizes += [tick.get_fontsize() for axes in figure.axes for tick in axes.get_xticklabels()]
     least_scale = shown.least_px / (figure.get_figwidth() * 72)  # CSS pixels for one point of the drawing
     assert min(sizes) * least_scale >= 7.9
+
+
+@pytest.mark.one_in(20)
+def test_panels_cover_the_figure_and_cut_none_through(drawn):
+    panels, figure, inch = drawn.shown.panels_px, drawn.figure, SCALE * 96
+    if not panels:
+        return
+    whole = drawn.shown.width_px * drawn.shown.height_px
+    assert sum(width * height for _, _, width, height in panels) == pytest.approx(whole, rel=0.01)
+    for axes in figure.axes:
+        box = axes.get_tightbbox()
+        assert box is not None
+        left, low, right, top = (edge / figure.dpi * inch for edge in box.extents)
+        low, top = drawn.shown.height_px - top, drawn.shown.height_px - low
+        assert any(
+            x - 2 < left and y - 2 < low and right < x + width + 2 and top < y + height + 2
+            for x, y, width, height in panels
+        )
+
+
+def test_panels_that_an_arrow_joins_are_not_parted():
+    def panels(is_joined: bool, *, palette: figures.Palette) -> Figure:
+        figure, (left, right) = several_panels(6, 2, 1, 2)
+        if is_joined:
+            arrow = {"arrowstyle": "->"}
+            left.annotate("", (0.5, 0.5), (0.5, 0.5), xycoords=right.transData, textcoords="data", arrowprops=arrow)
+        return figure
+
+    assert len(show(panels, False, alt="Two panels.").panels_px) == 2
+    assert show(panels, True, alt="Two panels.").panels_px == []
 
 
 @pytest.mark.one_in(20)

@@ -81,7 +81,8 @@ def test_heat_maps_grow_steadily_away_from_the_page(palette):
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDGETS = ROOT / "lib" / "course" / "softlookup_course" / "widgets"
-STYLES = [*sorted(WIDGETS.glob("*.css")), ROOT / "book" / "_live" / "live.css"]
+LIVE = ROOT / "book" / "_live"
+STYLES = [*sorted(WIDGETS.glob("*.css")), LIVE / "live.css", LIVE / "first_sentence.css"]
 MIXED = re.compile(
     r"color-mix\(in srgb, rgb\(var\(--slf-(\w+)\)\) calc\(var\(--[\w-]+(?:, 0)?\) \* (\d+)%\), (?:var\(--slf-)?(\w+)"
 )

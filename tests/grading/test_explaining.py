@@ -1,6 +1,7 @@
 """An appeal answered: what was graded is asked again, with its own seed, and told in numbers."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -189,6 +190,10 @@ def test_texts_are_shown_as_python_writes_them(course):
     text = shown(course, result, "04.scale")
     assert 'got scaled: ["don\'t\\x1b[2J"]' in text and """wanted scaled: ['don', "'", 't']""" in text
     assert 'input scores: "don\'t"' in text and "input head_width: {('a', 'b'): 2}" in text
+    late = replace(words, got=to_bytes(3000 * "x" + "got"), expected=to_bytes(3000 * "x" + "right"))
+    text = shown(course, replace(result, difference=late))
+    assert re.search(r"got scaled, from character \d+ on: … 'x+got'\n", text)
+    assert re.search(r"wanted scaled, from character \d+ on: … 'x+right'\n", text)
     unread = replace(result, difference=replace(words, got=np.array([250, 3], np.uint8)))
     assert "got scaled: what came back cannot be read" in shown(course, unread)
 

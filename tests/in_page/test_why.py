@@ -8,11 +8,9 @@ import pytest
 
 from softlookup_course.in_page.why import (
     EFFECTS,
-    EFFECTS_OF_TEXT,
     MOST,
     OTHER,
     SAME,
-    SAME_TEXT,
     SHAPE,
     STOPS,
     can_ask,
@@ -139,17 +137,49 @@ def test_kernels_are_run_and_their_results_compared(task_id):
     assert effects
 
 
-def test_questions_on_an_answer_of_text_speak_of_text():
-    variant, _ = in_numpy("03.words")
-    body = "    words = text.split()\n    return [word.lower() for word in words if len(word) > 1]\n"
-    source = f"def {variant.task.name}(text):\n{body}"
-    questions = []
-    for seed in range(6):
-        questions += drawn("03.words", source, seed)
-    assert questions and all(sorted(question["options"]) == sorted(EFFECTS_OF_TEXT) for question in questions)
-    says = " ".join(question["right"] + question["asks"] for question in questions)
-    assert "shape" not in says and "text = '" in says
-    for question in questions:
-        if question["options"][question["key"]] == SAME_TEXT:
-            before, after = re.search(r"Before: (.*)\nChanged: (.*)", question["right"]).groups()
-            assert before == after
+WORDS = "def words(text):\n    found = text.split()\n    return [word.lower() for word in found if len(word) > 1]"
+DOUBLED = "def words(text):\n    start = 40 * text\n    tail = text.upper()\n    return start + tail"
+
+
+def texts_drawn(source, name, seeds=6):
+    variant, cases = in_numpy("03.words")
+    source = source.replace("def words", f"def {variant.task.name}")
+    world = {"np": np}
+    exec(source, world)
+    known = questions_at_home(variant).mistake_results
+    for seed in range(seeds):
+        yield from (
+            (variant, cases, world, question)
+            for question in why_questions(variant, source, world, cases, np.random.default_rng(seed), known)
+        )
+
+
+def test_options_of_a_question_on_an_answer_of_text_are_texts_that_programs_gave():
+    count = 0
+    for variant, cases, world, question in texts_drawn(WORDS, "words"):
+        count += 1
+        options, key = question["options"], question["key"]
+        assert 3 <= len(options) <= 4 and len({*options}) == len(options) and options.count(STOPS) == 1
+        assert question["codes"] == [at for at, option in enumerate(options) if option != STOPS]
+        says = question["right"] + question["asks"] + "".join(options)
+        assert "shape" not in says and "numbers" not in says and "text = " in says
+        case = next(case for case in cases if f"“{case.label}”" in question["asks"])
+        changed = {"np": np}
+        exec(line_changed(WORDS, question["code"]), changed)
+        try:
+            expected = repr(changed[variant.task.name](*case.args))
+        except Exception:
+            expected = STOPS
+        assert options[key] == expected
+        assert repr(world[variant.task.name](*case.args)) in options
+        assert f"Changed: {expected}" in question["right"] or expected == STOPS
+    assert count >= 6
+
+
+def test_long_texts_that_differ_late_are_offered_from_there():
+    late = [question for *_, question in texts_drawn(DOUBLED, "words") if "from character" in question["asks"]]
+    assert late
+    for question in late:
+        texts = [question["options"][at] for at in question["codes"]]
+        assert all(text[:3] in ("… '", '… "') and len(text) < 90 for text in texts) and len({*texts}) == len(texts)
+        assert re.search(r"What comes out, from character \d+ on\?$", question["asks"])

@@ -1,4 +1,4 @@
-"""What Python sends to the map and to the lines of a translation: against the model run another way."""
+"""What Python sends to the map: against the model run another way."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,11 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from softlookup.live import rounded
 from softlookup.model import Transformer, Translator, load_translator
-from softlookup.model.published.translator import Alignment
-from softlookup_course.widgets import AlignmentLines, MachineMap
-from softlookup_course.widgets.alignment_lines import LEAST, readable, still_picture
+from softlookup_course.widgets import MachineMap
 from softlookup_course.widgets.machine_map import NORMS, SHOWN_NUMBERS, SHOWN_WORDS, compute, plain, sizes
 from softlookup_course.widgets.machine_parts import PARTS
 
@@ -154,40 +151,3 @@ def test_every_link_of_a_part_leads_to_a_label_of_a_page():
     for link in links:
         page, label = link.split(".html#")
         assert f"({label})=" in (BOOK / f"{page}.md").read_text(encoding="utf-8"), link
-
-
-ENGLISH = "The black cat sleeps on a red chair."
-
-
-@pytest.fixture(scope="module")
-def alignment():
-    translator = rounded(load_translator())
-    return translator.alignment(ENGLISH, translator.translate(ENGLISH, beams=1).text)
-
-
-def test_weights_and_lines_are_those_of_the_head(alignment):
-    sent = AlignmentLines(alignment, layer=3, head=4).translation
-    torch.testing.assert_close(torch.tensor(sent["weights"]), alignment.weights[2, 3], atol=0.00051, rtol=0)
-    places = {(line["row"], line["column"]) for line in sent["lines"]}
-    assert places == {(t, s) for t, row in enumerate(sent["weights"]) for s, w in enumerate(row) if w >= LEAST}
-
-
-def test_first_page_shows_adjectives_that_change_places(alignment):
-    sent = AlignmentLines(alignment, layer=3, head=4).translation
-    for french, english in (("noir", "black"), ("chat", "cat"), ("rouge", "red"), ("chaise", "chair")):
-        row = sent["weights"][sent["target"].index(french)]
-        assert row.index(max(row)) == sent["source"].index(english) and max(row) > 0.9
-
-
-def test_no_special_token_is_shown_bare(alignment):
-    figure = AlignmentLines(alignment, layer=1, head=1)
-    assert figure.translation["source"][-1] == figure.translation["target"][-1] == "(end)"
-    assert readable("<unk>") == "(unknown)" and readable("▁cat") == "cat"
-    assert "&lt;/s&gt;" not in figure.fallback and "</s>" not in figure.fallback
-
-
-def test_still_picture_has_every_word_and_line_and_escapes_them():
-    made_up = Alignment(("▁<b>", "</s>"), ("▁x", "</s>"), torch.tensor([[[[0.75, 0.25], [0.0, 1.0]]]]))
-    figure = AlignmentLines(made_up, layer=1, head=1)
-    assert figure.fallback == still_picture(figure.translation)
-    assert "<li>&lt;b&gt;</li>" in figure.fallback and figure.fallback.count("<path") == 3

@@ -111,6 +111,7 @@ def singular_values(updates: Mapping[str, Sequence[float] | np.ndarray], *, pale
             axes.text(i, numbers[i] + 0.02, f"{numbers[i]:.2g}", ha="center", va="bottom", size=8.5, color=color)
         axes.set_title(name)
         axes.set(xlabel="direction", xticks=[])
+        axes.tick_params(labelleft=True)  # on a phone each panel stands alone
         descriptions.append(f"{name}, from {numbers.max():.2f} to {numbers.min():.2f}")
     panels[0].set(ylabel="singular value", ylim=(0, 1.15 * max(1.0, *(numbers.max() for numbers in values.values()))))
     figure.set_label(

@@ -19,7 +19,7 @@ HEAD, RADIUS = 1.42, 0.25
 def row_of_children(words: Sequence[str], answering: int, asking: int, *, palette: Palette) -> Figure:
     """Draw how the word of child ``answering`` reaches ``asking``, a later one: by whispers, or by one call."""
     steps = asking - answering
-    figure = Figure(figsize=(6.3, 4.2))
+    figure = Figure(figsize=(5.5, 3.7))  # on a phone, all up to the one who asks are in sight
     answer, question = words[answering], words[asking]
     figure.set_label(
         f"Children in a row hold the words {' '.join(words)}. Above, each whispers to the next: '{answer}' takes "

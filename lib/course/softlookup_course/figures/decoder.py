@@ -28,14 +28,17 @@ def mask_panels(
     has_names = rows is not None or columns is not None
     width = sum(0.3 * grid.shape[1] + (1.15 if has_names else 0.5) for grid in grids)
     height = 0.3 * tall + (1.35 if columns is not None else 0.75)
-    figure = Figure(figsize=(max(width, 3.2), height), layout="compressed")
-    panels = figure.subplots(1, len(grids), squeeze=False, width_ratios=[grid.shape[1] + 1.0 for grid in grids])[0]
+    figure = Figure(figsize=(max(width, 3.2), height))
+    figure.set_layout_engine("compressed", w_pad=0.1)  # names of rows keep clear of the panel before
+    panels = figure.subplots(1, len(grids), squeeze=False, width_ratios=[grid.shape[1] + 0.06 for grid in grids])[0]
     for index, (axes, grid, title) in enumerate(zip(panels, grids, titles, strict=True)):
         _draw(axes, grid, marks[index], palette, title)
         if rows is not None and rows[index]:
             axes.set_yticks(np.arange(grid.shape[0]) + 0.5, rows[index])
         if columns is not None and columns[index]:
             axes.set_xticks(np.arange(grid.shape[1]) + 0.5, columns[index], rotation=90)
+        else:
+            axes.set_ylim(tall + 0.03, -0.03)  # cells as large as those of the tallest, and tops in a line
     counts = [
         f"{title}: {int(grid.sum())} of {grid.size} pairs are allowed"
         + (f", {int(np.sum(mark))} of them wrongly" if mark is not None and np.any(mark) else "")
@@ -112,7 +115,7 @@ def cross_map(
 ) -> Figure:
     """Draw attention weights (T, S) of the tokens ``written`` over those ``read``; a dot marks a row's largest."""
     weights = np.asarray(weights, dtype=float)
-    figure, axes = one_panel(0.42 * len(read) + 1.6, 0.36 * len(written) + 1.5)
+    figure, axes = one_panel(0.3 * len(read) + 1.6, 0.3 * len(written) + 1.5)  # ten are as wide as a phone
     colors = ramp(palette)
     for t, s in np.ndindex(*weights.shape):
         axes.add_patch(Rectangle((s, t), 1, 1, facecolor=colors(weights[t, s]), edgecolor=palette.mesh, linewidth=0.5))

@@ -234,9 +234,12 @@ def heads_needed(before_LN: np.ndarray, lost_LN: np.ndarray, uniform: float, *, 
         to_left = x > before_LN.max() * 0.7
         write_beside(axes, name, (x, y), (-4 if to_left else 7, 6), va="baseline", color=palette.ink)
     axes.margins(y=0.14)
-    axes.text(
-        uniform + 0.008, axes.get_ylim()[0], "uniform weights", ha="left", va="bottom", size=9.5, color=palette.muted
-    )
+    words_end = uniform + 0.3 * before_LN.max()
+    beside = lost_LN[(before_LN > uniform - 0.01) & (before_LN < words_end)]
+    heights = np.linspace(*axes.get_ylim(), 30)[2:-2]
+    gaps = np.abs(heights[:, None] - np.array([0.0, *beside])).min(axis=1)  # to dots and to the line at 0
+    clear = heights[gaps.argmax()]
+    axes.text(uniform + 0.008, clear, "uniform weights", ha="left", va="center", size=9.5, color=palette.muted)
     axes.set(xlabel="weight on the token before", ylabel="change of the loss\nwithout the head, nats", xlim=(0, None))
     return figure
 

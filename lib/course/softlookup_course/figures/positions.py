@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Arc, Circle, FancyBboxPatch, Rectangle
 
 from softlookup_course.figures.grid import draw_cell, draw_grid
-from softlookup_course.figures.marks import bare, draw_arrow, kept_apart, one_panel, several_panels
+from softlookup_course.figures.marks import bare, draw_arrow, kept_apart, one_panel, several_panels, write_beside
 from softlookup_course.figures.theme import Palette
 
 _STEPS = ("token embeddings", "queries and keys", "scores", "softmax")
@@ -134,13 +134,12 @@ def distance_terms(terms: Mapping[str, Mapping[str, np.ndarray]], trained: int, 
         for (name, added), dash in zip(curves.items(), ("-", "--"), strict=False):
             reach = len(added) - 1
             axes.step(-np.arange(reach + 1), added, dash, where="mid", color=color, linewidth=1.7)
-            axes.text(0.8 - reach, added[-1], name, color=color, va="bottom", size=9)
+            write_beside(axes, name, (0.8 - reach, added[-1]), (0.01, 2), color=color, size=9)
             peak = -int(np.argmax(added)) + 0
             descriptions.append(f"{title} {name}".rstrip() + f", largest at {peak} and {added[-1]:.1f} at {-reach}")
         axes.axvspan(-reach - 0.5, 0.5 - trained, color=palette.faint, alpha=0.4, linewidth=0)
         axes.set_title(title, size=10, loc="left")
         axes.margins(y=0.18)
-        axes.grid(axis="y")
         axes.locator_params(axis="y", nbins=4)
     middle = panels[len(panels) // 2]
     shade = {"transform": middle.get_xaxis_transform(), "color": palette.muted, "size": 8.5}

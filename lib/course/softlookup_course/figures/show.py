@@ -11,7 +11,9 @@ from typing import Any
 from urllib.parse import quote
 
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
+from softlookup_course.figures.panels import panels_of
 from softlookup_course.figures.theme import DARK, LIGHT, Palette, style
 
 SVG_LIMIT_BYTES = 150_000
@@ -53,6 +55,7 @@ class Shown:
     width_px: int  # the width at which its letters have the size of the page's, where there is room
     height_px: int  # the height that goes with it, so that a page keeps the room before the picture is there
     least_px: int  # the width below which its letters would be too small to read
+    panels_px: list[tuple[int, int, int, int]]  # where it can be cut: left, top, width and height of each part
     drawing: Figure  # the light figure itself
 
     def _repr_html_(self) -> str:
@@ -65,7 +68,9 @@ class Shown:
             for theme_class, uri in (("only-light", self.light), ("only-dark", self.dark))
         )
         caption = f"<figcaption>{html.escape(self.caption)}</figcaption>" if self.caption else ""
-        box = f'<div class="slk-scroll" style="--slk-least:{self.least_px}px">{images}</div>'
+        # The book's panels.js puts them below each other on a phone.
+        panels = f' data-panels="{[list(panel) for panel in self.panels_px]}"' if self.panels_px else ""
+        box = f'<div class="slk-scroll" style="--slk-least:{self.least_px}px"{panels}>{images}</div>'
         # As wide as the picture, so that the caption begins where the picture does.
         width = f"max-width:max({self.width_px}px,22rem)"
         return f'{_STYLE}<figure class="slk-figure" style="{width}">{box}{caption}</figure>'
@@ -91,6 +96,8 @@ def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = 
         if not words:
             raise ValueError(f"{draw.__name__} needs alt: a sentence that says what the picture shows")
         uris[palette.name] = _data_uri(figure, palette)
+    with style(LIGHT):  # its letters are measured
+        panels = _in_pixels(panels_of(figure), figure)
     wide_px, high_px = figure.get_size_inches() * 96  # CSS pixels to the inch
     return Shown(
         uris["light"],
@@ -100,6 +107,7 @@ def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = 
         round(SCALE * wide_px),
         round(SCALE * high_px),
         round(0.8 * wide_px),
+        panels,
         figure,
     )
 
@@ -107,6 +115,15 @@ def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = 
 def render_svg(draw: Callable[..., Figure], palette: Palette, *args: Any, **kwargs: Any) -> str:
     """Draw a figure in one palette and write it as SVG: the same arguments always give the same text."""
     return _svg(_draw(draw, palette, args, kwargs), palette)
+
+
+def _in_pixels(parts: list[Bbox], figure: Figure) -> list[tuple[int, int, int, int]]:
+    """Say of each part of a figure how far from the left and the top it begins, its width and its height."""
+    inch, height = SCALE * 96, float(figure.get_figheight())
+    return [
+        (round(x0 * inch), round((height - y1) * inch), round((x1 - x0) * inch), round((y1 - y0) * inch))
+        for x0, y0, x1, y1 in (map(float, part.extents) for part in parts)
+    ]
 
 
 def _draw(draw: Callable[..., Figure], palette: Palette, args: tuple, kwargs: dict[str, Any]) -> Figure:

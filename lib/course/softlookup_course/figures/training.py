@@ -83,13 +83,14 @@ def learning_curves(runs: Mapping[str, Curves], *, palette: Palette) -> Figure:
     columns = min(2, len(runs))
     rows = ceil(len(runs) / columns)
     tall = 3.0 if rows == 1 else 2.3
-    figure = Figure(figsize=(6.6, tall * rows))
+    figure = Figure(figsize=(6.6 if columns > 1 else 4.6, tall * rows))  # one panel is as wide as a phone
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     top = max(loss for curves in runs.values() for points in curves.values() for _, loss in points)
     least = 0.15 / (tall - 0.8) * top  # a line of letters, in units of the loss
     descriptions = []
     for axes, (title, curves) in zip(panels.flat, runs.items(), strict=False):
         _draw(axes, title, curves, least, palette, wide=columns == 1)
+        axes.tick_params(labelleft=True, labelbottom=True)  # on a phone each panel stands alone
         ends = ", ".join(f"{name} {points[0][1]:.2f} to {points[-1][1]:.2f}" for name, points in curves.items())
         descriptions.append(f"{title}: {ends}" if title else ends)
     for axes in panels.flat[len(runs) :]:
@@ -112,7 +113,7 @@ def _draw(axes: Axes, title: str, curves: Curves, least: float, palette: Palette
         dashed = name == _TRAINING
         axes.plot(steps, losses, "--" if dashed else "-", linewidth=1.5 if dashed else 2.0, color=color)
         axes.text(1.03 * last, height, f"{name} {losses[-1]:.2f}", va="center", size=9, color=color)
-    axes.set_xlim(0, (1.35 if wide else 1.6) * last)
+    axes.set_xlim(0, (1.5 if wide else 1.6) * last)
     axes.set_xticks(np.linspace(0, last, 3), [f"{step:,.0f}" for step in np.linspace(0, last, 3)])
     axes.set_title(title)
 
@@ -172,24 +173,26 @@ def decisions(
 ) -> Figure:
     """Draw final losses of runs as usual as a band, and below it those with one decision changed, a row a setting.
 
-    A row whose runs all end beyond ``highest`` is an arrow at that edge; each row ends with its mean.
+    A row whose runs all end above the band, or all below it, has a colour and a mark of its own. A row whose runs all
+    end beyond ``highest`` is an arrow at that edge; each row ends with its mean.
     """
     n_rows = sum(map(len, changed.values()))
     figure, axes = one_panel(4.6, 1.15 + 0.27 * n_rows + 0.3 * len(changed))
     low, high = min(usual), max(usual)
     axes.axvspan(low, high, color=palette.query, alpha=0.22, linewidth=0)
     y, descriptions, ticks, names = 0.0, [], [0.0], ["as usual"]
-    _row_of_runs(axes, y, usual, highest, palette.query, palette)
+    _row_of_runs(axes, y, usual, highest, (palette.query, "o"), palette)
     for decision, settings in changed.items():
         y += 1.25
         axes.text(0, y, decision, size=9.5, weight="bold", va="center", transform=axes.get_yaxis_transform())
         for name, losses in settings.items():
             y += 0.9
-            outside = min(losses) > high or max(losses) < low
-            _row_of_runs(axes, y, losses, highest, palette.key if outside else palette.query, palette)
+            higher, lower = min(losses) > high, max(losses) < low
+            drawn_as = (palette.key, ">") if higher else (palette.value, "<") if lower else (palette.query, "o")
+            _row_of_runs(axes, y, losses, highest, drawn_as, palette)
             ticks.append(y)
             names.append(name)
-            descriptions.append(f"{name} {float(np.mean(losses)):.2f}{'' if outside else ' (overlapping)'}")
+            descriptions.append(f"{name} {float(np.mean(losses)):.2f}{'' if higher or lower else ' (overlapping)'}")
     axes.set_yticks(ticks, names, size=9)
     axes.set(xlabel="loss on unseen sentences", xlim=(None, highest), ylim=(y + 0.7, -0.8))
     axes.tick_params(axis="y", length=0)
@@ -201,14 +204,17 @@ def decisions(
     return figure
 
 
-def _row_of_runs(axes: Axes, y: float, losses: Sequence[float], highest: float, color: str, palette: Palette) -> None:
+def _row_of_runs(
+    axes: Axes, y: float, losses: Sequence[float], highest: float, drawn_as: tuple[str, str], palette: Palette
+) -> None:
+    color, mark = drawn_as
     end = axes.get_yaxis_transform()
     axes.text(1.02, y, f"{float(np.mean(losses)):.2f}", size=9, va="center", transform=end, color=palette.ink)
     if min(losses) > highest:
         arrow = {"arrowstyle": "-|>", "color": color, "linewidth": 1.6}
         axes.annotate("", (1.0, y), (0.9, y), xycoords=end, arrowprops=arrow)
     else:
-        axes.plot(losses, [y] * len(losses), "o", color=color, markersize=5, alpha=0.75)
+        axes.plot(losses, [y] * len(losses), mark, color=color, markersize=5, alpha=0.75)
 
 
 def rate_curves(steps: np.ndarray, rates: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:

@@ -122,7 +122,8 @@ class PageSession:
         if outcome["error"] or not callable(world.get(task.name)):
             return []
         questions = self.questions(task)
-        return why_questions(variant_of(task), cells[-1]["source"], world, questions.cases, np.random.default_rng(seed))
+        variant, rng = variant_of(task), np.random.default_rng(seed)
+        return why_questions(variant, cells[-1]["source"], world, questions.cases, rng, questions.mistake_results)
 
     def _run_up_to(self, task_id: str, cells: Sequence[Mapping[str, str]]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Run the cells before an answer and the answer; give the names that there are then, and what came of it."""

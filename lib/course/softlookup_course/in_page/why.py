@@ -1,6 +1,7 @@
 """Questions on a reader's right answer, made in the page: one of its lines is changed, and both programs are run."""
 
 import contextlib
+import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
@@ -16,6 +17,7 @@ from softlookup_judge.checking.local import LocalStudent
 from softlookup_judge.data.compare import same
 from softlookup_judge.data.variant import Variant
 from softlookup_judge.judging.kernels import settled, without_numbers
+from softlookup_judge.judging.mistake_results import MistakeResults
 from softlookup_judge.judging.ranks import ask_ranks
 from softlookup_judge.mistakes.habits import RULES
 from softlookup_judge.mistakes.student_function import Function, Mutant, function_in
@@ -29,13 +31,16 @@ _MOST_LINES = 50_000
 
 _MOST_EDITS, _MOST_CASES, _MOST_ENTRIES, _MOST_CHARACTERS = 10, 3, 12, 200
 
+_TEXTS, _WIDEST = 3, 80
+"""Texts among the options of a question on an answer of text, and the characters of one."""
+
 SAME, OTHER, SHAPE, STOPS = EFFECTS = (
     "The same numbers as before.",
     "Other numbers, in an array of the same shape.",
     "A result of another shape.",
     "An exception.",
 )
-EFFECTS_OF_TEXT = SAME_TEXT, OTHER_TEXT, _ = "The same result as before.", "Another result.", STOPS
+SAME_TEXT, OTHER_TEXT = "the text that came before", "another text"
 WAITS = "Ranks that wait for ever."
 EFFECTS_OF_RANKS = (*EFFECTS, WAITS)
 
@@ -44,9 +49,17 @@ _KINDS = {"raised": STOPS, "mismatch": STOPS, **dict.fromkeys(("deadlock", "unse
 
 
 def why_questions(
-    variant: Variant, source: str, world: Mapping[str, Any], cases: Sequence[Case], rng: np.random.Generator
+    variant: Variant,
+    source: str,
+    world: Mapping[str, Any],
+    cases: Sequence[Case],
+    rng: np.random.Generator,
+    known: MistakeResults | None = None,
 ) -> list[dict[str, Any]]:
-    """Draw questions on an answer that is right: ``MOST`` at most, each with another effect."""
+    """Draw questions on an answer that is right: ``MOST`` at most, each with another effect.
+
+    ``known`` is what known mistakes give: where answers are texts, options come from there.
+    """
     task = variant.task
     function = function_in(source.strip(), task.name)
     if function is None:
@@ -54,9 +67,9 @@ def why_questions(
     plain = [case for case in cases if case.part == CORE and not case.gradients]
     plain = sorted(plain, key=_size)[:_MOST_CASES]
     before = [_results(world[task.name], case, variant) for case in plain]
-    questions, effects = [], set[str]()
-    for at in rng.permutation(len(function.mutants))[:_MOST_EDITS]:
-        mutant = function.mutants[at]
+    questions: dict[str, dict[str, Any]] = {}
+    mutants = [function.mutants[at] for at in rng.permutation(len(function.mutants))[:_MOST_EDITS]]
+    for mutant in mutants:
         changed = _made(mutant, task.name, world)
         if changed is None:
             continue
@@ -64,15 +77,23 @@ def why_questions(
             case, original = plain[case_index], before[case_index]
             answer = _results(changed, case, variant)
             effect = _effect(case, original, answer)
-            if effect and effect not in effects:
-                effects.add(effect)
-                questions.append(_question(variant, function, mutant, case, (original, answer), effect, rng))
+            if not effect or effect in questions:
+                continue
+            question = _question(variant, function, mutant, case, (original, answer))
+            if case.frame == "text":
+                others = _others(variant, case, mutants, world, rng, known)
+                choice = _text_choice(effect, (original, answer), others, rng)
+            else:
+                choice = _choice(effect, EFFECTS_OF_RANKS if case.world else EFFECTS, rng)
+            if choice:
+                where = choice.pop("where", "")
+                question["asks"] += f" What comes out{', ' * bool(where)}{where}?"
+                questions[effect] = question | choice
                 break
         if len(questions) == len(EFFECTS):
             break
     # What most edits do comes last.
-    questions.sort(key=lambda question: question["options"][question["key"]] in (OTHER, OTHER_TEXT))
-    return questions[:MOST]
+    return [questions[effect] for effect in sorted(questions, key=lambda each: each in (OTHER, OTHER_TEXT))][:MOST]
 
 
 def can_ask(source: str, name: str) -> bool:
@@ -81,10 +102,58 @@ def can_ask(source: str, name: str) -> bool:
     return function is not None and function.can_be_edited
 
 
-def _options(case: Case) -> tuple[str, ...]:
-    if case.frame == "text":
-        return EFFECTS_OF_TEXT
-    return EFFECTS_OF_RANKS if case.world else EFFECTS
+def _choice(effect: str, options: Sequence[str], rng: np.random.Generator) -> dict[str, Any]:
+    """The options of a question in an order that is drawn, and which of them is right."""
+    order = rng.permutation(len(options)).tolist()
+    return {"options": [options[at] for at in order], "key": order.index(options.index(effect))}
+
+
+def _text_choice(
+    effect: str, answers: tuple[Answer, Answer], others: Iterator[Arrays], rng: np.random.Generator
+) -> dict[str, Any]:
+    """The same where answers are texts: these are the options, and an exception; empty where there is one text only."""
+    original, changed = (answer.arrays for answer in answers)
+    assert original is not None  # no question is asked of an input that raises
+    key_result = original if changed is None else changed
+    every = [key_result]
+    where, text_options = _texts(every)
+    for other in itertools.chain([original], others):
+        where_of_all, all_options = _texts([*every, other])
+        if len({*all_options}) > len(every):
+            every, where, text_options = [*every, other], where_of_all, all_options
+        if len(every) == _TEXTS:
+            break
+    if len(every) < 2:
+        return {}
+    choice = _choice(STOPS if effect == STOPS else text_options[0], [*text_options, STOPS], rng)
+    return choice | {"where": where, "codes": [at for at, option in enumerate(choice["options"]) if option != STOPS]}
+
+
+def _others(
+    variant: Variant,
+    case: Case,
+    mutants: Sequence[Mutant],
+    world: Mapping[str, Any],
+    rng: np.random.Generator,
+    known: MistakeResults | None,
+) -> Iterator[Arrays]:
+    """What wrong programs give for an input: those with the task's known mistakes first, then other edits."""
+    mistakes = [mistake for mistake in variant.task.mistakes if mistake.symptom is None and known is not None]
+    for at in rng.permutation(len(mistakes)):
+        arrays = known.by(variant, (mistakes[at].slug,), case) if known is not None else None
+        if arrays is not None:
+            yield arrays
+    for mutant in mutants:
+        changed = _made(mutant, variant.task.name, world)
+        answer = None if changed is None else _results(changed, case, variant)
+        if answer is not None and answer.arrays is not None:
+            yield answer.arrays
+
+
+def _texts(results: Sequence[Arrays], most: int = _WIDEST) -> tuple[str, list[str]]:
+    """Results of text as Python writes them, and where they begin to be shown."""
+    values = [[texts.to_value(array) for array in arrays] for arrays in results]
+    return texts.side_by_side([value[0] if len(value) == 1 else value for value in values], most)
 
 
 def _size(case: Case) -> int:
@@ -152,28 +221,18 @@ def _effect(case: Case, original: Answer, changed: Answer) -> str:
 
 
 def _question(
-    variant: Variant,
-    function: Function,
-    mutant: Mutant,
-    case: Case,
-    answers: tuple[Answer, Answer],
-    effect: str,
-    rng: np.random.Generator,
+    variant: Variant, function: Function, mutant: Mutant, case: Case, answers: tuple[Answer, Answer]
 ) -> dict[str, Any]:
+    """What is said of a changed line, without the options."""
     what, mention = RULES[mutant.rule]
     inputs = ", ".join(map(_input, variant.input_names(case), case.args))
     where = f"on {case.world} {'ranks' if case.world > 1 else 'rank'}, with" if case.world else "on"
-    options = _options(case)
-    order = rng.permutation(len(options))
-    original, changed = answers
-    line = f"In your `{function.name}`, {mutant.says}."
+    begins, (before, after) = _both(case, *answers)
     return {
-        "says": line,
+        "says": f"In your `{function.name}`, {mutant.says}.",
         "code": function.numbered_lines(mutant),
-        "asks": f"It is called {where} {inputs} (“{case.label}”). What comes out?",
-        "options": [options[at] for at in order],
-        "key": [options[at] for at in order].index(effect),
-        "right": f"Right: {what}.\nBefore: {_shown(case, original)}\nChanged: {_shown(case, changed)}",
+        "asks": f"It is called {where} {inputs} (“{case.label}”).",
+        "right": f"Right: {what}.\nBefore{begins}: {before}\nChanged{begins}: {after}",
         "wrong": f"No. Think of {mention}.",
     }
 
@@ -188,18 +247,26 @@ def _input(name: str, value: Any) -> str:
     return f"{name} = {texts.brief(value, _MOST_CHARACTERS)}"
 
 
+def _both(case: Case, original: Answer, changed: Answer) -> tuple[str, list[str]]:
+    """The results before and after, in one line or a few, and where texts begin to be shown, after a comma."""
+    if case.frame == "text" and original.arrays is not None and changed.arrays is not None:
+        where, pair = _texts([original.arrays, changed.arrays], _MOST_CHARACTERS)
+        return f"{', ' * bool(where)}{where}", pair
+    return "", [_shown(case, original), _shown(case, changed)]
+
+
 def _shown(case: Case, answer: Answer) -> str:
     """A result, or the exception, in one line or a few."""
     if answer.arrays is None:
         return answer.failure.message if answer.failure is not None else ""
     if case.frame == "text":
-        return "; ".join(texts.whole(array, _MOST_CHARACTERS) for array in answer.arrays)
+        return _texts([answer.arrays], _MOST_CHARACTERS)[1][0]
+    arrays = answer.arrays[:-1] if case.is_recorded else answer.arrays  # the last is the traffic beyond the limits
     if not case.world:
-        return "; ".join(map(_array, answer.arrays))
-    *results, _ = answer.arrays  # the last is the traffic beyond the limits
-    count = len(results) // case.world
-    by_rank = [results[rank * count : (rank + 1) * count] for rank in range(case.world)]
-    return "; ".join(f"rank {rank}: {', '.join(map(_array, arrays))}" for rank, arrays in enumerate(by_rank))
+        return "; ".join(map(_array, arrays))
+    count = len(arrays) // case.world
+    by_rank = [arrays[rank * count : (rank + 1) * count] for rank in range(case.world)]
+    return "; ".join(f"rank {rank}: {', '.join(map(_array, results))}" for rank, results in enumerate(by_rank))
 
 
 def _array(array: Arrays | np.ndarray) -> str:

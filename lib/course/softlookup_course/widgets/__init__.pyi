@@ -1,6 +1,5 @@
 # The names of the package; `softlookup_inside.lazily` reads them here, and so do type checkers.
 
-from softlookup_course.widgets.alignment_lines import AlignmentLines as AlignmentLines
 from softlookup_course.widgets.answer_shift import AnswerShift as AnswerShift
 from softlookup_course.widgets.attention_steps import AttentionSteps as AttentionSteps
 from softlookup_course.widgets.attention_steps import Example as Example

@@ -28,10 +28,11 @@ function render({ model, el }) {
   const prompt = model.get("prompt");
   const options = model.get("options");
   const last = tokens.length - prompt;
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
   let [step, cached] = [1, true];
 
   function select(name, title, values, chosen) {
-    const box = make("select", { id: `${id}-${name}`, "data-size": name, onchange: () => draw() },
+    const box = make("select", { id: `${id}-${name}`, "data-size": name, onchange: () => { pause(); draw(); } },
       values.map(([value, told]) => make("option", { value, ...(value === chosen ? { selected: "" } : {}) }, String(told))));
     return { get: () => Number(box.value), box: make("label", { for: box.id }, `${title} `, box) };
   }
@@ -43,11 +44,20 @@ function render({ model, el }) {
     each: select("each", "numbers", options.bytes.map(([each, name]) => [each, `${name}, ${each} bytes`]), 2),
   };
   const mode = [[true, "with a KV cache"], [false, "without a cache"]].map(([value, title]) =>
-    make("button", { type: "button", "data-cached": value, onclick: () => { cached = value; draw(); } }, title));
-  const back = make("button", { type: "button", onclick: () => { step -= 1; draw(); } }, "◂ back");
-  const next = make("button", { type: "button", onclick: () => { step += 1; draw(); } }, "next pass ▸");
-  const stepInput = unseen(`${id}-step`, (value) => { step = Math.max(1, Math.min(last, Number(value) || 1)); draw(); });
+    make("button", { type: "button", "data-cached": value, onclick: () => { pause(); cached = value; draw(); } }, title));
+  const back = make("button", { type: "button", onclick: () => { pause(); step -= 1; draw(); } }, "◂ back");
+  const next = make("button", { type: "button", onclick: () => { pause(); step += 1; draw(); } }, "next pass ▸");
+  const stepInput = unseen(`${id}-step`, (value) => { pause(); step = Math.max(1, Math.min(last, Number(value) || 1)); draw(); });
   const words = make("p", { class: "kvc-words", "aria-live": "polite", "aria-atomic": "true" });
+  const { play, pause } = player("kvc", {
+    root: () => root,
+    sentence: words,
+    wait: () => (still.matches ? 1200 : 800),
+    waitsFirst: true,
+    isAtEnd: () => step >= last,
+    rewind: () => { step = 1; draw(); },
+    goOn: () => { step += 1; draw(); },
+  });
   const board = make("div", { class: "kvc-board", tabindex: 0, role: "group", "aria-label": "Tokens, and what is cached of them" });
   const numbers = make("tbody", {});
 
@@ -83,11 +93,12 @@ function render({ model, el }) {
   const root = make("div", { class: "slf slf-buttons kvc", role: "group", "aria-label": "KV cache, step by step" },
     make("div", { class: "kvc-bar", role: "group", "aria-label": "With or without a cache" }, mode),
     make("div", { class: "kvc-sizes" }, Object.values(sizes).map((one) => one.box)),
-    make("div", { class: "kvc-bar" }, back, next, stepInput), words, board,
+    make("div", { class: "kvc-bar" }, back, next, play, stepInput), words, board,
     make("table", { class: "slf-table kvc-table" },
       make("thead", {}, make("tr", {}, make("td", {}), make("th", { scope: "col" }, "this pass"), make("th", { scope: "col" }, "so far"))), numbers));
   el.replaceChildren(root);
   draw();
+  return () => pause();
 }
 
 export default { render };

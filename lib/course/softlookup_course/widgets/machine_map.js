@@ -2,7 +2,7 @@
 
 const ENCODER_WEIGHTS = "self-attention";
 const DECODER_WEIGHTS = ["masked-attention", "cross-attention"];
-const NORMS = ["attention-norm", "feed-forward-norm", "encoder-norm", "masked-norm", "cross-norm", "decoder-feed-forward-norm", "decoder-norm"];
+const NORMS = ["attention-norm", "feed-forward-norm", "encoder-norm", "masked-norm", "cross-norm", "decoder-feed-forward-norm", "decoder-norm", "final-norm"];
 
 const quoted = (word) => `“${word}”`;
 
@@ -106,6 +106,90 @@ function tell(part, run, sizes, { layer, word, step }) {
   }
 }
 
+/**
+ * The map: boxes from the bottom to the top, one pile for each side that `titles` names, with the lines between them.
+ * `choose(place)` hears which part was pressed; `mark(place)` frames it; `wire()` draws the lines where the map stands now.
+ */
+function mapOf(parts, layers, titles, choose, label) {
+  const buttons = parts.map((one, i) => make("button", {
+    type: "button", class: `slm-part${NORMS.includes(one.slug) ? " slm-norm" : ""}`, "data-slug": one.slug, tabindex: -1, onclick: () => choose(i),
+  }, one.name));
+  const side = (name, title) => {
+    const mine = parts.map((one, i) => [one, buttons[i]]).filter(([one]) => one.side === name);
+    const before = mine.filter(([one], i) => !one.block && !mine.slice(0, i).some(([earlier]) => earlier.block));
+    const block = mine.filter(([one]) => one.block);
+    const after = mine.filter(([, button]) => !before.concat(block).some(([, other]) => other === button));
+    const pile = (list) => list.map(([, button]) => button);
+    const frame = make("div", { class: "slm-block" }, make("span", { class: "slm-times" }, `× ${layers} layers`), pile(block));
+    return make("div", { class: `slm-side slm-${name}` }, make("p", { class: "slm-title" }, title), pile(before), frame, pile(after));
+  };
+  const wires = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  wires.setAttribute("aria-hidden", "true");
+  wires.classList.add("slm-wires");
+  const map = make("div", { class: "slm-map", role: "group", "aria-label": label }, Object.entries(titles).map(([one, title]) => side(one, title)), wires);
+
+  /** Draw the lines, upwards: the residual stream, a branch through norm and sublayer for each sum, and the bridge. */
+  function wire() {
+    const box = map.getBoundingClientRect();
+    if (box.width === 0) return;
+    const at = (slug) => {
+      const one = buttons[parts.findIndex((other) => other.slug === slug)].getBoundingClientRect();
+      return { left: one.left - box.left, right: one.right - box.left, top: one.top - box.top, bottom: one.bottom - box.top };
+    };
+    const across = (one) => (one.left + one.right) / 2;
+    const level = (one) => (one.top + one.bottom) / 2;
+    const paths = [];
+    for (const name of Object.keys(titles)) {
+      const mine = parts.filter((one) => one.side === name);
+      const places = mine.map((one) => at(one.slug));
+      const first = mine.findIndex((one) => one.block); // the lowest norm
+      const sum = mine.findIndex((one) => one.block && one.slug.endsWith("residual"));
+      const left = name === "encoder";
+      // The stream runs beside the sublayers, on the outer side of each stack.
+      const x = left ? (places[sum].left + places[first].left) / 2 : (places[sum].right + places[first].right) / 2;
+      const toBox = left ? 1 : -1;
+      places.slice(1).forEach((to, i) => {
+        if (i + 1 < first || i >= sum) paths.push([`M${across(to)} ${places[i].top} V${to.bottom}`, name]);
+      });
+      paths.push([`M${x} ${places[first - 1].top} V${places[sum].bottom}`, "stream"]);
+      for (let i = first; i < sum; i += 2) {
+        const [norm, sublayer, above] = places.slice(i, i + 3);
+        const edge = left ? norm.left : norm.right;
+        const plus = (sublayer.top + above.bottom) / 2;
+        paths.push([`M${x} ${level(norm)} H${edge - 6 * toBox}`, name]);
+        paths.push([`M${edge - 7 * toBox} ${level(norm) - 4} L${edge - toBox} ${level(norm)} L${edge - 7 * toBox} ${level(norm) + 4} Z`, `${name} slm-wire-head`]);
+        paths.push([`M${across(norm)} ${norm.top} V${sublayer.bottom}`, name]);
+        paths.push([`M${across(sublayer)} ${sublayer.top} V${plus} H${x}`, name]);
+        paths.push([`M${x - 7} ${plus} a7 7 0 1 0 14 0 a7 7 0 1 0 -14 0 Z`, "sum"]);
+        paths.push([`M${x - 4} ${plus} h8 M${x} ${plus - 4} v8`, "plus"]);
+      }
+    }
+    if (parts.some((one) => one.slug === "memory")) {
+      const [memory, cross] = [at("memory"), at("cross-attention")];
+      const [y0, y1] = [level(memory), level(cross)];
+      const x = (memory.right + cross.left) / 2;
+      paths.push([`M${memory.right} ${y0} H${x} V${y1} H${cross.left - 7}`, "bridge"]);
+      paths.push([`M${cross.left - 8} ${y1 - 5} L${cross.left - 1} ${y1} L${cross.left - 8} ${y1 + 5} Z`, "tip"]);
+    }
+    wires.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
+    wires.replaceChildren(...paths.map(([d, kind]) => {
+      const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+      line.setAttribute("d", d);
+      line.setAttribute("class", `slm-wire slm-wire-${kind}`);
+      return line;
+    }));
+  }
+
+  function mark(place) {
+    buttons.forEach((button, i) => {
+      button.tabIndex = i === place ? 0 : -1;
+      if (i === place) button.setAttribute("aria-current", "step");
+      else button.removeAttribute("aria-current");
+    });
+  }
+  return { map, buttons, wire, mark };
+}
+
 function render({ model, el }) {
   const id = nextId("slm");
   const parts = model.get("parts");
@@ -124,23 +208,8 @@ function render({ model, el }) {
   const result = make("span", { class: "slm-result" });
   const top = make("div", { class: "slm-bar" }, make("label", { for: chooser.id }, "Sentence ", chooser), result);
 
-  const buttons = parts.map((one, i) => make("button", {
-    type: "button", class: `slm-part${NORMS.includes(one.slug) ? " slm-norm" : ""}`, "data-slug": one.slug, tabindex: -1, onclick: () => set({ place: i }),
-  }, one.name));
-  const side = (name, title) => {
-    const mine = parts.map((one, i) => [one, buttons[i]]).filter(([one]) => one.side === name);
-    const before = mine.filter(([one], i) => !one.block && !mine.slice(0, i).some(([earlier]) => earlier.block));
-    const block = mine.filter(([one]) => one.block);
-    const after = mine.filter(([, button]) => !before.concat(block).some(([, other]) => other === button));
-    const pile = (list) => list.map(([, button]) => button);
-    const frame = make("div", { class: "slm-block" }, make("span", { class: "slm-times" }, `× ${sizes.letters.L} layers`), pile(block));
-    return make("div", { class: `slm-side slm-${name}` }, make("p", { class: "slm-title" }, title), pile(before), frame, pile(after));
-  };
-  const wires = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  wires.setAttribute("aria-hidden", "true");
-  wires.classList.add("slm-wires");
-  const map = make("div", { class: "slm-map", role: "group", "aria-label": "Parts of the machine, drawn from the bottom to the top. Left and right arrow keys follow the path, up and down change the word." },
-    side("encoder", "Encoder: reads"), side("decoder", "Decoder: writes"), wires);
+  const { map, buttons, wire, mark } = mapOf(parts, sizes.letters.L, { encoder: "Encoder: reads", decoder: "Decoder: writes" }, (place) => set({ place }),
+    "Parts of the machine, drawn from the bottom to the top. Left and right arrow keys follow the path, up and down change the word.");
 
   const name = make("p", { class: "slm-name" });
   const does = make("p", { class: "slm-does" });
@@ -183,56 +252,6 @@ function render({ model, el }) {
     if (map.contains(event.target)) buttons[model.get("place")].focus();
   }
 
-  /** Draw the lines, upwards: the residual stream, a branch through norm and sublayer for each sum, and the bridge. */
-  function wire() {
-    const box = map.getBoundingClientRect();
-    if (box.width === 0) return;
-    const at = (slug) => {
-      const one = buttons[parts.findIndex((other) => other.slug === slug)].getBoundingClientRect();
-      return { left: one.left - box.left, right: one.right - box.left, top: one.top - box.top, bottom: one.bottom - box.top };
-    };
-    const across = (one) => (one.left + one.right) / 2;
-    const level = (one) => (one.top + one.bottom) / 2;
-    const paths = [];
-    for (const name of ["encoder", "decoder"]) {
-      const mine = parts.filter((one) => one.side === name);
-      const places = mine.map((one) => at(one.slug));
-      const first = mine.findIndex((one) => one.block); // the lowest norm
-      const sum = mine.findIndex((one) => one.block && one.slug.endsWith("residual"));
-      const left = name === "encoder";
-      // The stream runs beside the sublayers, on the outer side of each stack.
-      const x = left ? (places[sum].left + places[first].left) / 2 : (places[sum].right + places[first].right) / 2;
-      const toBox = left ? 1 : -1;
-      places.slice(1).forEach((to, i) => {
-        if (i + 1 < first || i >= sum) paths.push([`M${across(to)} ${places[i].top} V${to.bottom}`, name]);
-      });
-      paths.push([`M${x} ${places[first - 1].top} V${places[sum].bottom}`, "stream"]);
-      for (let i = first; i < sum; i += 2) {
-        const [norm, sublayer, above] = places.slice(i, i + 3);
-        const edge = left ? norm.left : norm.right;
-        const plus = (sublayer.top + above.bottom) / 2;
-        paths.push([`M${x} ${level(norm)} H${edge - 6 * toBox}`, name]);
-        paths.push([`M${edge - 7 * toBox} ${level(norm) - 4} L${edge - toBox} ${level(norm)} L${edge - 7 * toBox} ${level(norm) + 4} Z`, `${name} slm-wire-head`]);
-        paths.push([`M${across(norm)} ${norm.top} V${sublayer.bottom}`, name]);
-        paths.push([`M${across(sublayer)} ${sublayer.top} V${plus} H${x}`, name]);
-        paths.push([`M${x - 7} ${plus} a7 7 0 1 0 14 0 a7 7 0 1 0 -14 0 Z`, "sum"]);
-        paths.push([`M${x - 4} ${plus} h8 M${x} ${plus - 4} v8`, "plus"]);
-      }
-    }
-    const [memory, cross] = [at("memory"), at("cross-attention")];
-    const [y0, y1] = [level(memory), level(cross)];
-    const x = (memory.right + cross.left) / 2;
-    paths.push([`M${memory.right} ${y0} H${x} V${y1} H${cross.left - 7}`, "bridge"]);
-    paths.push([`M${cross.left - 8} ${y1 - 5} L${cross.left - 1} ${y1} L${cross.left - 8} ${y1 + 5} Z`, "tip"]);
-    wires.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
-    wires.replaceChildren(...paths.map(([d, kind]) => {
-      const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-      line.setAttribute("d", d);
-      line.setAttribute("class", `slm-wire slm-wire-${kind}`);
-      return line;
-    }));
-  }
-
   function draw() {
     const now = part();
     const place = model.get("place");
@@ -240,11 +259,7 @@ function render({ model, el }) {
     result.textContent = `becomes: ${run().translation}`;
     const chosen = { layer: model.get("layer"), word: within(model.get("word"), run().source), step: within(model.get("step"), run().target.slice(0, -1)) };
     [place, chosen.word, chosen.step].forEach((value, i) => { inputs[i].value = value; });
-    buttons.forEach((button, i) => {
-      button.tabIndex = i === place ? 0 : -1;
-      if (i === place) button.setAttribute("aria-current", "step");
-      else button.removeAttribute("aria-current");
-    });
+    mark(place);
     const told = tell(now, run(), sizes, chosen);
     const parameters = sizes.parameters[now.slug];
     name.textContent = `${place + 1} of ${parts.length}: ${now.name} (${now.side})`;
@@ -286,3 +301,4 @@ function render({ model, el }) {
 }
 
 export default { render };
+export { mapOf };

@@ -97,3 +97,50 @@ PARTS: tuple[Part, ...] = (
     _part("distribution", "Next word", "decoder", 10),
 )
 """From the sentence to the next word."""
+
+WRITER_DOES = {
+    "source": "A tokenizer cuts the text into tokens and replaces each token by its number in the vocabulary.",
+    "embedding": DOES["embedding"],
+    "attention-norm": "RMSNorm brings a copy of each token's vector to a standard size before attention reads it. The "
+    "residual stream itself is not changed.",
+    "masked-attention": "Queries and keys are rotated by an angle that grows with the position. Each token attends to "
+    "itself and to the tokens before it; groups of query heads share a key and a value.",
+    "feed-forward-norm": "A second RMSNorm stands before the feed-forward network.",
+    "feed-forward": "SwiGLU: two products with the vector, of which one, through SiLU, is the gate of the other. The "
+    "gated numbers are the hidden units.",
+    "residual": DOES["residual"],
+    "final-norm": "After the last layer the residual stream itself is normalised, once.",
+    "scores": DOES["scores"],
+    "distribution": "Softmax turns the logits into probabilities, of which temperature, top-k and top-p leave some. "
+    "The next token is drawn from these.",
+}
+"""What each part of a decoder-only model does, in a sentence."""
+
+_WRITER = {
+    "source": ("Text so far", 3, "tokens-words"),
+    "embedding": ("Embedding", 3, "tokens-one-hot"),
+    "attention-norm": ("Norm", 7, "encoder-norm"),
+    "masked-attention": ("Masked self-attention", 4, "one-head-mask"),
+    "feed-forward-norm": ("Norm", 7, "encoder-norm"),
+    "feed-forward": ("Feed-forward", 7, "encoder-feed-forward"),
+    "residual": ("Residual stream", 7, "encoder-residual"),
+    "final-norm": ("Norm", 7, "encoder-norm"),
+    "scores": ("Logits", 8, "decoder-logits"),
+    "distribution": ("Next token", 10, "inference-temperature"),
+}
+_IN_LAYER = ("attention-norm", "masked-attention", "feed-forward-norm", "feed-forward", "residual")
+
+WRITER_PARTS: tuple[Part, ...] = tuple(
+    Part(
+        in_code,
+        name,
+        "decoder",
+        WRITER_DOES[in_code],
+        chapter,
+        CHAPTERS[chapter][1],
+        f"{CHAPTERS[chapter][0]}.html#{label}",
+        in_code in _IN_LAYER,
+    )
+    for in_code, (name, chapter, label) in _WRITER.items()
+)
+"""From the text so far to the next token, in a decoder-only model."""

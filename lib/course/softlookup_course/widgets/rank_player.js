@@ -178,16 +178,15 @@ function render({ model, el }) {
       cell.setAttribute("class", `rpl-cell${isOwn ? " rpl-own" : isNew ? " rpl-new" : has ? " rpl-come" : ""}`);
     })));
     const moved = state.moved ?? [];
-    const nodes = [];
-    const flights = [];
+    const [nodes, labels, flights] = [[], [], []];
     for (const { from, to, bytes } of moved) {
       const { line, head, points, t } = arrow(from, to);
       nodes.push(make("svg:path", { class: "rpl-arrow", d: line, "data-from": from, "data-to": to, "data-bytes": real(bytes) }), make("svg:polygon", { class: "rpl-head", points: head }));
       const [x, y] = points[1];
-      if (moved.length <= 4) nodes.push(make("svg:text", { class: "rpl-bytes", x, y: y + 4, "text-anchor": "middle" }, inBytes(real(bytes))));
+      if (moved.length <= 4) labels.push(make("svg:text", { class: "rpl-bytes", x, y: y + 4, "text-anchor": "middle" }, inBytes(real(bytes))));
       flights.push([make("svg:circle", { class: "rpl-packet", cx: x, cy: y, r: 5 }), points, t]);
     }
-    moving.replaceChildren(...nodes);
+    moving.replaceChildren(...nodes, ...labels); // no arrow crosses a label
     if (isMoving && !still.matches) {
       for (const [node, [first, [x, y], last], t] of flights) {
         moving.append(node);

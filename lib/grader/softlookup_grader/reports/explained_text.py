@@ -88,8 +88,13 @@ def _evidence(result: CheckResult) -> Iterator[str]:
     which = result.names[difference.result] if difference.result < len(result.names) else "the result"
     got, expected, lead = difference.got, difference.expected, (difference.index or ())[:-2]
     if difference.kind == "text":
-        yield f"got {which}: {texts.whole(got)}"
-        yield f"wanted {which}: {texts.whole(expected)}"
+        where, (got_text, expected_text) = texts.together([got, expected])
+        begins = f", {where}" * bool(where)
+        yield f"got {which}{begins}: {got_text}"
+        yield f"wanted {which}{begins}: {expected_text}"
+    elif difference.costs:
+        costs = (f"{int(over):,} {cost}" for over, cost in zip(got, difference.costs, strict=True))
+        yield f"{which} beyond the limits: {', '.join(costs)}"
     elif difference.kind == "shape" or (not lead and _is_small(got) and _is_small(expected)):
         yield from _block(f"got {which}", got)
         yield from _block(f"wanted {which}", expected)

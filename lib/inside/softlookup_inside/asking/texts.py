@@ -5,7 +5,7 @@ reads nothing that ``to_bytes`` would have written otherwise, so a difference of
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from os.path import commonprefix
 from typing import Any
 
@@ -159,20 +159,60 @@ def _compare(got: Any, expected: Any, where: str, reveals: bool) -> str:
         return f"{where} is {brief(got)} ({_kind(got)}){plain} ({_kind(expected)})"
     if not isinstance(got, str) or not reveals:  # where two texts begin to differ would tell
         return f"{where} is {brief(got)}{plain}"
-    start, *both = _from_difference(got, expected, MAX_SHOWN)
+    start, *both = _from_difference([got, expected], MAX_SHOWN)
     begins = f", from character {start} on," if start else ""
     return f"{where}{begins} is {both[0]}, wanted is {both[1]}{_lookalikes(got, expected)}"
 
 
-def _from_difference(got: str, expected: str, most: int) -> tuple[int, str, str]:
-    """Where to begin to show two texts, 0 where both fit or differ early, and both from there on."""
-    start, at = 0, len(commonprefix([got, expected]))
-    if max(len(repr(got)), len(repr(expected))) > most:
+def _from_difference(both: Sequence[str], most: int) -> tuple[Any, ...]:
+    """Where to begin to show some texts, 0 where all fit or differ early, and each of them from there on."""
+    start, at = 0, len(commonprefix([*both]))
+    if max(len(repr(text)) for text in both) > most:
         start = max(0, at - most // 3)
         # A character that nobody sees is written with up to ten, as \N{ZERO WIDTH SPACE} is.
-        while start < at and len(repr(got[start:at])) > most // 2:
+        while start < at and len(repr(both[0][start:at])) > most // 2:
             start += 1
-    return start, brief(got[start:], most), brief(expected[start:], most)
+    return start, *(("… " if start else "") + brief(text[start:], most) for text in both)
+
+
+def side_by_side(answers: Sequence[Any], most: int) -> tuple[str, list[str]]:
+    """Show answers from shortly before they differ, and say where that is if their beginning is left out.
+
+    >>> side_by_side(["a" * 50 + "b", "a" * 50 + "c"], 12)
+    ('from character 46 on', ["… 'aaaab'", "… 'aaaac'"])
+    >>> side_by_side([[*range(90), 7], [*range(90), 8]], 20)
+    ('from item 89 on', ['… [89, 7]', '… [89, 8]'])
+    """
+    plain = "", [brief(answer, most) for answer in answers]
+    if max(len(repr(answer)) for answer in answers) <= most or all(answer == answers[0] for answer in answers):
+        return plain
+    if all(isinstance(answer, str) for answer in answers):
+        start, *written = _from_difference(answers, most)
+        return f"from character {start} on" if start else "", written
+    if all(isinstance(answer, dict) for answer in answers):
+        every = {key: [answer.get(key) for answer in answers] for answer in answers for key in answer}
+        changed = ((key, values) for key, values in every.items() if any(value != values[0] for value in values))
+        key, values = next(changed, (None, answers))
+        return plain if key is None else _inside(f"at the key {brief(key)}", values, most)
+    if not all(isinstance(answer, list) for answer in answers):
+        return plain
+    rows = enumerate(zip(*answers, strict=False))
+    at = next((n for n, items in rows if any(item != items[0] for item in items)), min(map(len, answers)))
+    inner = [answer[at] for answer in answers if len(answer) > at]
+    if len(inner) == len(answers) and max(len(repr(item)) for item in inner) > most:
+        return _inside(f"in item {at}", inner, most)
+    start = at
+    while start and len(repr(answers[0][start - 1 : at])) <= most // 3:
+        start -= 1
+    cut = "… " if start else ""
+    return f"from item {start} on" if start else "", [cut + brief(answer[start:], most) for answer in answers]
+
+
+def _inside(where: str, values: Sequence[Any], most: int) -> tuple[str, list[str]]:
+    """What stands at one position of several answers; None where an answer has nothing there."""
+    inner, written = side_by_side(values, most)
+    texts = ["nothing" if value is None else text for value, text in zip(values, written, strict=True)]
+    return f"{where}, {inner}" if inner else where, texts
 
 
 def _lookalikes(got: str, expected: str) -> str:
@@ -219,7 +259,7 @@ def _without_key(got: dict[Any, Any], expected: dict[Any, Any], key: Any, where:
     stray = max(strays, key=lambda stray: len(commonprefix([stray, key])), default="")
     if not strays:
         return f"{where} lacks the key {brief(key)}"
-    start, *both = _from_difference(stray, key, MAX_SHOWN)
+    start, *both = _from_difference([stray, key], MAX_SHOWN)
     begins = f" from character {start} on" if start else ""
     return f"{where} has a key that is{begins} {both[0]}, wanted is {both[1]}{_lookalikes(stray, key)}"
 
@@ -235,6 +275,14 @@ def whole(array: np.ndarray, most: int = 2000) -> str:
         return brief(to_value(array), most)
     except ValueError:
         return "what came back cannot be read"
+
+
+def together(arrays: Sequence[np.ndarray], most: int = 2000) -> tuple[str, list[str]]:
+    """Answers for somebody who may see all of them, as ``side_by_side`` shows them."""
+    try:
+        return side_by_side([to_value(array) for array in arrays], most)
+    except ValueError:
+        return "", [whole(array, most) for array in arrays]
 
 
 def _entries(array: np.ndarray) -> list[str]:

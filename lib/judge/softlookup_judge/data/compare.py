@@ -9,6 +9,7 @@ import numpy as np
 
 from softlookup_inside.asking.case import CORE, SINGLE, Arrays, Case
 from softlookup_inside.asking.probe import Answer
+from softlookup_judge.data.limits import cost_names
 from softlookup_judge.data.task import Task
 
 Asked = Sequence[tuple[Case, Answer, Arrays]]
@@ -23,7 +24,10 @@ WHOLE = 1e-15
 
 @dataclass(frozen=True)
 class Difference:
-    """Where and how a result differs: kind "shape", "nan", "value", "kind" or "text"; the first cell, how many."""
+    """Where and how a result differs: kind "shape", "nan", "value", "kind" or "text"; the first cell, how many.
+
+    ``costs`` says what the entries of a result count that holds costs beyond limits.
+    """
 
     kind: str
     result: int
@@ -32,6 +36,7 @@ class Difference:
     index: tuple[int, ...] | None
     tolerance: float
     count: int
+    costs: tuple[str, ...] = ()
 
 
 def tolerance(got: np.ndarray, case: Case) -> float:
@@ -94,7 +99,8 @@ def first_difference(got: Arrays, expected: Arrays, case: Case) -> Difference | 
             if bad.any():
                 index = tuple(int(j) for j in np.argwhere(bad)[0])
                 allowed = float(_room(w[index], tol, case)) if np.isfinite(w[index]) else tol
-                return Difference(difference_kind, i, g, w, index, allowed, int(bad.sum()))
+                costs = cost_names(case) if i == len(expected) - 1 else ()
+                return Difference(difference_kind, i, g, w, index, allowed, int(bad.sum()), costs)
     for i, (g, w) in enumerate(zip(got, expected, strict=True)):
         if another_kind(g, w, case):
             return Difference("kind", i, g, w, None, 0.0, 0)

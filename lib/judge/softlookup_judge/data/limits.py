@@ -20,6 +20,9 @@ _COSTS_OF_RANKS = (
     "busiest rank sends or receives {} bytes",
 )
 
+_NAMES_OF_KERNELS = ("bytes read", "bytes written", "bytes on chip", "bytes of the busiest program")
+_NAMES_OF_RANKS = ("bytes on the busiest link", "messages", "steps", "bytes of the busiest rank")
+
 WITHIN_LIMITS = np.zeros(len(_COSTS_OF_KERNELS), np.int64)
 """The last result of a kernel that stays within its limits: what it costs beyond each of them."""
 
@@ -33,6 +36,13 @@ def excess(case: Case, costs: Sequence[int]) -> np.ndarray:
     limits += (None,) * (len(costs) - len(limits))
     over = [0 if limit is None else max(0, cost - limit) for cost, limit in zip(costs, limits, strict=True)]
     return np.array(over, np.int64)
+
+
+def cost_names(case: Case) -> tuple[str, ...]:
+    """What the entries of the last result count, those beyond a limit; empty where no costs are recorded."""
+    if not case.is_recorded:
+        return ()
+    return _NAMES_OF_RANKS if case.world else _NAMES_OF_KERNELS
 
 
 def excess_in_words(case: Case, over: np.ndarray) -> str:

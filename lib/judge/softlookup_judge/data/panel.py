@@ -19,6 +19,7 @@ SHORT_LIST = 100
 
 STYLE = """
 .sl-check{--sl-ink:#1d2330;--sl-soft:#5a6472;--sl-paper:#fff;--sl-line:#d5dae1;--sl-good:#0b6e4f;--sl-bad:#a3341f;--sl-part:#7a5400;--sl-link:#1f5fa8;
+--sl-plus:#56a0de;--sl-minus:#ec963c;
 font:15px/1.5 var(--pst-font-family-base,system-ui,sans-serif);
 color:var(--sl-ink);background:var(--sl-paper);border:1px solid var(--sl-line);
 border-left:5px solid var(--sl-bad);border-radius:6px;padding:.7em 1em;max-width:60em;margin:.3em 0}
@@ -32,11 +33,13 @@ border-left:5px solid var(--sl-bad);border-radius:6px;padding:.7em 1em;max-width
 .sl-check a{color:var(--sl-link)}
 .sl-check .sl-maps{overflow-x:auto;display:flex;flex-wrap:wrap;align-items:flex-start;gap:1.2em;margin:.7em 0 .3em}
 .sl-check
-table.sl-map{border-collapse:separate;border-spacing:2px;margin:0;font-size:12px;font-variant-numeric:tabular-nums;color:#1d2330;
+table.sl-map{border-collapse:separate;border-spacing:2px;margin:0;font-size:12px;font-variant-numeric:tabular-nums;color:var(--sl-ink);
 width:auto;border:0;background:none}
 .sl-check table.sl-map caption{caption-side:top;text-align:left;color:var(--sl-ink);padding:0 0 .2em;font-size:13px}
 .sl-check table.sl-map td{padding:2px 6px;min-width:3.4em;text-align:right;border-radius:3px;border:2px solid
-transparent;color:#1d2330}
+transparent;color:var(--sl-ink)}
+.sl-check table.sl-costs :is(th,td){color:var(--sl-ink);background:none}
+.sl-check table.sl-costs th{border:0;padding:2px 6px 2px 0;font-weight:400;text-align:left}
 .sl-check table.sl-map td.sl-off{border-color:var(--sl-bad)}
 .sl-check .sl-chips code.sl-off{outline:2px solid var(--sl-bad)}
 .sl-check summary{cursor:pointer;color:var(--sl-soft)}
@@ -44,7 +47,8 @@ transparent;color:#1d2330}
 .sl-check code{background:rgba(127,127,127,.15);padding:0 .25em;border-radius:3px;color:inherit}
 body[data-jp-theme-light="false"] .sl-check,html[data-theme="dark"]
 .sl-check{--sl-ink:#e6e9ee;--sl-soft:#a9b3c1;--sl-paper:#1b2029;
---sl-line:#3a4250;--sl-good:#56c596;--sl-bad:#ff9c85;--sl-part:#e4b44c;--sl-link:#8ec3ff}
+--sl-line:#3a4250;--sl-good:#56c596;--sl-bad:#ff9c85;--sl-part:#e4b44c;--sl-link:#8ec3ff;
+--sl-plus:#2b6aa0;--sl-minus:#8f4f12}
 """
 
 CASE_MARKS = {"wrong": "✗", "raised an exception": "!", "not reached": "○", "right": "✓"}
@@ -54,13 +58,12 @@ MARKS = {"pass": "✓", "partial": "◐", "blank": "○"}
 
 
 def _tint(value: float, reach: float) -> str:
-    """A background from orange (negative) over white to blue (positive): safe for the common colour blindnesses."""
+    """A background from orange (negative) over the page's own to blue (positive): for colour-blind eyes too."""
     if not np.isfinite(value):
-        return "background:#d9d9d9"
+        return "background:var(--sl-line)"
     fraction = 0.0 if reach == 0 else max(-1.0, min(1.0, value / reach))
-    end = (86, 160, 222) if fraction > 0 else (236, 150, 60)
-    r, g, b = (round(255 + (c - 255) * abs(fraction)) for c in end)
-    return f"background:rgb({r},{g},{b})"
+    end = "plus" if fraction > 0 else "minus"
+    return f"background:color-mix(in srgb,var(--sl-{end}) {abs(fraction):.0%},var(--sl-paper))"
 
 
 def _flat(array: np.ndarray, index: tuple[int, ...]) -> tuple[np.ndarray, str]:
@@ -125,6 +128,8 @@ def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = Tr
         tables = zip(titles, (got, expected), ("your result", "the right result"), strict=True)
         pair = [_map(title, table, np.zeros(table.shape, bool), words, reach) for title, table, words in tables]
         return f'<div class="sl-maps">{"".join(pair)}</div>'
+    if difference.costs:
+        return _costs(difference, name)
     index = difference.index or ()
     got, where = _flat(difference.got, index)
     expected, _ = _flat(difference.expected, index)
@@ -142,6 +147,16 @@ def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = Tr
         _map("difference", shown_gap, off, "your result minus the right one", _reach(shown_gap)),
     )
     return f'<div class="sl-maps">{"".join(maps if reveals else maps[:1])}</div>'
+
+
+def _costs(difference: Difference, name: str) -> str:
+    """What an answer costs beyond each limit, a row for each: 0 where it stays within."""
+    rows = "".join(
+        f'<tr><th scope="row">{escape(cost)}</th><td{_OFF if over else ""}>{int(over):,}</td></tr>'
+        for cost, over in zip(difference.costs, difference.got, strict=True)
+    )
+    title = f"{name or 'costs'} beyond the limits"
+    return f'<div class="sl-maps"><table class="sl-map sl-costs"><caption>{escape(title)}</caption>{rows}</table></div>'
 
 
 def _chips(difference: Difference, reveals: bool) -> str:

@@ -236,7 +236,10 @@ def _constant(wrong: _Wrong, factor: float, addend: float) -> _Said:
         if _right_cells(wrong, both[0] / factor).all():
             times = "with the sign changed" if number_text(factor) == "-1" else f"times {number_text(factor)}"
             yield f"is the right one {times}", _off(wrong)
-    if abs(addend) > noise and _right_cells(wrong, both[0] - addend).all():
+    # Large numbers have room for more than a small addend: with the tolerance alone it would hold for any difference.
+    even = np.abs(both[0] - both[1] - addend) <= abs(addend) / 10
+    even |= (both[0] == both[1]) & np.isinf(both[1])
+    if abs(addend) > noise and even.all() and _right_cells(wrong, both[0] - addend).all():
         yield f"is the right one {'plus' if addend > 0 else 'minus'} {number_text(abs(addend))} everywhere", _off(wrong)
 
 
