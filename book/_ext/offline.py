@@ -206,16 +206,28 @@ FORMULA = re.compile(r'class="[^"]*\bmath\b|\\[(\[]')
 """What MathJax typesets: Sphinx's own formulas, and those between its signs in what cells and questions write."""
 
 
-def drop_idle_mathjax(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """Leave MathJax out of pages without a formula: Sphinx loads it too where a page below in the contents has one."""
-    if FORMULA.search(context.get("body", "")) is None:
-        files = context["script_files"]
-        files[:] = [
-            file
-            for file in files
-            if not str(file.filename or "").endswith("tex-chtml.js")
-            and not str(file.attributes.get("body", "")).startswith("window.MathJax")
-        ]
+WORK = {
+    "tex-chtml.js": FORMULA,
+    "panels.js": re.compile(r"\bdata-panels="),
+    "design-tabs.js": re.compile(r'class="[^"]*\bsd-tab-'),
+    "togglebutton.js": re.compile(r'class="[^"]*(?:\btoggle\b|\btag_hide|\badmonition\b[^"]*\bdropdown\b)'),
+}
+"""What of a page each of these scripts works on."""
+
+
+def drop_idle_scripts(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Leave out of a page the scripts that find nothing to do there.
+
+    Sphinx loads MathJax too where a page below in the contents has a formula.
+    """
+    body = context.get("body", "")
+    idle = tuple(name for name, needs in WORK.items() if needs.search(body) is None)
+    context["script_files"][:] = [
+        file
+        for file in context["script_files"]
+        if not (idle and str(file.filename or "").endswith(idle))
+        and not ("tex-chtml.js" in idle and str(file.attributes.get("body", "")).startswith("window.MathJax"))
+    ]
 
 
 def without_idle_icons(stylesheet: str) -> str:
@@ -252,6 +264,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", install)
     app.connect("html-page-context", start_widgets)
     app.connect("html-page-context", start_slanted, priority=900)  # when all has been written into the page's body
-    app.connect("html-page-context", drop_idle_mathjax, priority=900)  # after Sphinx has put it there
+    app.connect("html-page-context", drop_idle_scripts, priority=900)  # after Sphinx has put it there
     app.connect("build-finished", sweep, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -67,7 +67,7 @@
       return {
         'scrolls sideways': !sideways ? [] : [`${document.documentElement.scrollWidth} > ${wide}`,
           ...all('main *').filter((one) => one.getBoundingClientRect().right > wide + 1).slice(0, 5).map((one) => one.outerHTML.slice(0, 120))],
-        'wider than the column of text': column ? all('.bd-article :is(figure, figure img, table, .math, .slf, .slf > *)')
+        'wider than the column of text': column ? all('.bd-article :is(figure, figure img:not(.slk-panels *), .slk-panels > div, table, .math, .slf, .slf > *)')
           .filter((one) => one.checkVisibility() && beyond(one) && !one.closest('.scrolls')).map(words) : [],
         // A phone may have to slide a picture or a table in its box; a wide window never.
         'pictures and tables that slide in a wide window': wide < 1200 ? []
