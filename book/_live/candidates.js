@@ -2,7 +2,7 @@
 // probability, a filled bar what a token would be drawn with.
 
 import { slider } from "./controls.js";
-import { cut } from "./decoding.js";
+import { cut, probabilities } from "./decoding.js";
 
 const ROUNDING = 1e-9; // a sum of probabilities misses 1 by less
 
@@ -35,9 +35,6 @@ export function candidates(run, { how = null, start = () => 1, compute = () => {
   const place = make("section", { class: "lvm-part lvm-next", "aria-label": "Candidates" }, table, bar, about);
   let [last, source] = [-1, null];
 
-  /** Of a step: what each token would be drawn with, or null where the logits are not known. */
-  const bent = (step) => (step.logits ? cut(step.logits, sliders.values()) : null);
-
   function draw(at) {
     last = at;
     const step = run.steps[at];
@@ -48,7 +45,7 @@ export function candidates(run, { how = null, start = () => 1, compute = () => {
       [source, input.value] = [run.source, start()];
       input.dispatchEvent(new Event("input"));
     }
-    const drawn = bent(step);
+    const drawn = step.logits ? cut(step.logits, sliders.values()) : null; // what each token would be drawn with
     const changed = drawn && step.candidates.some(({ id, p }) => Math.abs(drawn[id] - p) > ROUNDING);
     head.replaceChildren(...["token", "probability", "", ...(changed ? ["drawn with"] : [])].map((name) => make(name ? "th" : "td", name ? { scope: "col" } : {}, name)));
     const ends = changed ? step.candidates.filter(({ id }) => drawn[id] > 0).at(-1)?.id : null;
@@ -62,16 +59,14 @@ export function candidates(run, { how = null, start = () => 1, compute = () => {
     };
     const rows = step.candidates.map((one) => ({ ...one, q: drawn ? drawn[one.id] : one.p }));
     list.replaceChildren(...rows.map(row), row({ id: null, token: "all others", p: rest(rows.map(({ p }) => p)), q: rest(rows.map(({ q }) => q)) }));
-    if (!drawn) {
-      about.textContent = "";
-      return;
-    }
     const { temperature, topK, topP } = sliders.values();
-    const p = cut(step.logits, { temperature: 1, topK: null, topP: null });
+    const cuts = [temperature === 0 && "greedy", topK && `top-k ${topK}`, topP && `top-p ${topP.toFixed(2)}`].filter(Boolean).join(" and ");
+    about.textContent = "";
+    if (!drawn || !cuts) return;
+    const p = probabilities(step.logits, 1);
     const kept = drawn.reduce((count, one) => count + (one > 0), 0);
     const mass = drawn.reduce((sum, one, id) => sum + (one > 0 ? p[id] : 0), 0);
-    const cuts = [temperature === 0 && "greedy", topK && `top-k ${topK}`, topP && `top-p ${topP.toFixed(2)}`].filter(Boolean).join(" and ");
-    about.textContent = cuts ? `${kept === 1 ? "1 token is" : `${whole(kept)} tokens are`} kept of ${whole(p.length)} (${cuts}), with ${percent(mass)} of the model’s probability.` : "";
+    about.textContent = `${kept === 1 ? "1 token is" : `${whole(kept)} tokens are`} kept of ${whole(p.length)} (${cuts}), with ${percent(mass)} of the model’s probability.`;
   }
 
   (how?.bar ?? place).addEventListener("input", () => last >= 0 && draw(last));

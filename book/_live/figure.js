@@ -5,6 +5,8 @@ import { candidates } from "./candidates.js";
 import { controls } from "./controls.js";
 import { translatorEngine } from "./engine.js";
 import { form } from "./form.js";
+import { machine } from "./machine.js";
+import { stored } from "./stored.js";
 import { transport } from "./transport.js";
 import { tree } from "./tree.js";
 import { words } from "./words.js";
@@ -16,8 +18,7 @@ const EXAMPLES = [
 ];
 const BEYOND = ["The government raised taxes last year.", "What time does the train leave?"];
 
-/** `whole` brings the machine and the recorded translation: {machine, stored}. */
-export function figure(root, whole) {
+export function figure(root) {
   const id = nextId("lvm");
   const run = { text: null, source: null, steps: [], tree: null, best: null, done: false, stored: false };
   const model = translatorEngine();
@@ -67,11 +68,11 @@ export function figure(root, whole) {
   };
   const player = transport(run, draw);
   const text = words(run, player.goTo, (token) => looks.machine.pick("encoder", token));
-  const looks = { machine: whole.machine(root, run, { player, input, how, text, ask: model.ask }), candidates: candidates(run, { start: () => how.values().temperature || 1, compute: () => looks.machine.compute() }), tree: tree(run) };
+  const looks = { machine: machine(root, run, { player, input, how, text, ask: model.ask }), candidates: candidates(run, { start: () => how.values().temperature || 1, compute: () => looks.machine.compute() }), tree: tree(run) };
   const parts = [text, ...Object.values(looks)];
   result.append(make("div", { class: "lvm-lead" }, text.top, player.bar), ...parts.slice(1).map(({ place }) => place));
   if (part !== "opened" && part in looks) result.firstChild.after(looks[part].place); // what a link asked for comes first
-  const record = whole.stored();
+  const record = stored();
   if (record) {
     Object.assign(run, record);
     result.hidden = false;

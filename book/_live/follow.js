@@ -3,9 +3,9 @@
 
 import { mapOf } from "../../lib/course/softlookup_course/widgets/machine_map.js";
 import { madeFrom, byName, headOf, made } from "./made.js";
-import { rowsOf, strip } from "./strip.js";
+import { rowsOf, strip, strips } from "./strip.js";
+import { plain } from "./words.js";
 
-const plain = (token) => token.replace(/^▁(?=.)/, "");
 /**
  * `parts` are those of the map and `titles` its sides. `tokens(side)` gives the tokens that can be followed there, `asks(side, token)`
  * what the worker is asked for, `states(side, token)` the vectors of the residual stream that are known without the model.
@@ -18,7 +18,6 @@ export function follow(run, { parts, titles, layers, size, tokens, asks, states,
   const state = { side: sides[0], token: 1, position: null, part: 0, layer: 0, cell: null };
   let [current, trail, wanted, asking, rows, drawing] = [0, null, "", null, [], null];
   const first = (side) => parts.findIndex((one) => one.side === side);
-  const inBlock = () => parts[state.part].block;
 
   const { map, buttons, wire, mark } = mapOf(parts, layers, titles, (part) => set({ part }), "Parts of the machine, drawn from the bottom to the top");
   const title = make("p", { class: "lvm-head", "aria-live": "polite" });
@@ -107,12 +106,15 @@ export function follow(run, { parts, titles, layers, size, tokens, asks, states,
     why.scrollIntoView({ block: "nearest" });
   }
 
+  /** How many heads a vector holds side by side. */
+  const headsIn = ({ length }) => length / (trail.d_model / trail.n_heads);
+
   function fill(stations) {
     const focused = rows.findIndex(({ node }) => node.contains(document.activeElement));
     rows = stations.map((station) => {
       const [many, weights] = [station.values.length, station.kind === "weights"];
       const made = strip({
-        values: station.values, rows: weights ? station.rows : rowsOf(many), heads: station.heads && trail ? many / (trail.d_model / trail.n_heads) : 0,
+        values: station.values, rows: weights ? station.rows : rowsOf(many), heads: station.heads ? headsIn(station.values) : 0,
         label: `${station.label}: ${many} numbers`, nameOf: (i) => nameOf(station, i), asked: (i) => frame(station, i), pressed: trail ? (i) => press(station, i) : null,
       });
       const columns = weights ? [make("span", { class: "lvm-columns-of", "aria-hidden": "true" }, station.columns.map((token) => make("span", {}, plain(token))))] : [];
@@ -129,10 +131,9 @@ export function follow(run, { parts, titles, layers, size, tokens, asks, states,
 
   /** The same vector of every token: a matrix. */
   function matrix({ label, all: { names, rows: vectors }, layer }) {
-    const lines = vectors.map((values, t) => ({ token: plain(names[t]), strip: strip({ values, heads: values.length / (trail.d_model / trail.n_heads), label: `${label} of ${plain(names[t])}`, nameOf: () => "" }) }));
-    why.replaceChildren(make("p", { class: "lvm-head" }, strong(`The matrix of every token’s ${label}, layer ${layer + 1}: ${vectors.length} × ${vectors[0].length}`)),
-      make("div", { class: "lvm-trail-rows" }, lines.map(({ token, strip: { node } }) => make("div", { class: "lvm-trail-row" }, make("span", { class: "lvm-name" }, token), node))));
-    lines.forEach((one) => one.strip.draw());
+    const lines = strips(vectors.map((values, t) => [plain(names[t]), values]), { heads: headsIn(vectors[0]) });
+    why.replaceChildren(make("p", { class: "lvm-head" }, strong(`The matrix of every token’s ${label}, layer ${layer + 1}: ${vectors.length} × ${vectors[0].length}`)), lines.place);
+    lines.draw();
   }
 
   async function calculate() {
@@ -165,7 +166,7 @@ export function follow(run, { parts, titles, layers, size, tokens, asks, states,
     const name = plain(words[token] ?? "");
     mark(state.part);
     for (const [i, one] of levels.entries()) one.setAttribute("aria-pressed", String(i === state.layer));
-    title.replaceChildren(strong(name), inBlock() ? `, layer ${state.layer + 1}: ` : ": ", part().name, sides.length > 1 ? ` (${side})` : "");
+    title.replaceChildren(strong(name), part().block ? `, layer ${state.layer + 1}: ` : ": ", part().name, sides.length > 1 ? ` (${side})` : "");
     about.replaceChildren(part().does, " ", part().link ? make("a", { href: part().link }, `Chapter ${part().chapter}`) : "");
     next.textContent = state.part === parts.length - 1 ? "next token ▸" : "next part ▸";
     wire();

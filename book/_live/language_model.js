@@ -1,9 +1,7 @@
 // The writer's forward pass: softlookup.model.DecoderLM with the parts that it ships with (RMSNorm before each sublayer,
 // rotary positions, SwiGLU, query heads that share keys and values, one table for input and logits).
 
-import { add, attend, product, rmsNorm, rowsOf, stacked } from "./numbers.js";
-
-export const silu = (x) => x / (1 + Math.exp(-x));
+import { add, attend, product, rmsNorm, rowsOf, silu, stacked } from "./numbers.js";
 
 export class LanguageModel {
   constructor(config, tensors) {

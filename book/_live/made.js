@@ -1,7 +1,8 @@
 // What a number of a token's way was made from: which numbers of earlier stations, and the calculation written out.
 
 import { explain } from "./explain.js";
-import { rowsOf, strip } from "./strip.js";
+import { silu } from "./numbers.js";
+import { strips } from "./strip.js";
 
 const TERMS = 5; // the largest products that are written out
 
@@ -31,19 +32,16 @@ export function madeFrom(trail, station, i) {
   return [];
 }
 
-const silu = (x) => x / (1 + Math.exp(-x));
-
 /** The largest of some products, the sum of the others, a bias and their sum. */
 function terms(x, row, bias, after) {
   const products = Float32Array.from(x, (one, i) => one * row[i]);
   const order = [...products.keys()].sort((a, b) => Math.abs(products[b]) - Math.abs(products[a]));
   const others = order.slice(TERMS).reduce((sum, i) => sum + products[i], 0);
   const sum = products.reduce((all, one) => all + one, 0) + (bias ?? 0);
-  const strips = [["vector", x], ["row of the matrix", row], ["products", products]].map(([name, values]) => [name, strip({ values, rows: rowsOf(values.length), label: name, nameOf: () => name })]);
-  const picture = make("div", { class: "lvm-trail-rows" }, strips.map(([name, { node }]) => make("div", { class: "lvm-trail-row" }, make("span", { class: "lvm-name" }, name), node)));
+  const { place, draw } = strips([["vector", x], ["row of the matrix", row], ["products", products]]);
   const rows = table("The largest products", ["i", "vector", "matrix", "product"], order.slice(0, TERMS).map((i) => [String(i + 1), x[i], row[i], products[i]]));
   const lines = [["all others", `${products.length - TERMS} products, together ${show(others)}`], ...(bias === undefined ? [] : [["bias", show(bias)]]), ["sum", show(sum)], ...after(sum)];
-  return { nodes: [picture, rows, list(lines)], draw: () => strips.forEach(([, one]) => one.draw()), sum };
+  return { nodes: [place, rows, list(lines)], draw };
 }
 
 /**

@@ -66,6 +66,7 @@ export function rmsNorm(x, rows, gain, eps) {
   return y;
 }
 
+export const silu = (x) => x / (1 + Math.exp(-x));
 export const add = (x, y) => x.map((one, i) => one + y[i]);
 export const rowsOf = (x, width) => Array.from({ length: x.length / width }, (_, r) => x.subarray(r * width, (r + 1) * width));
 

@@ -6,11 +6,9 @@ import { nameOf } from "./opened.js";
 import { strip } from "./strip.js";
 import { thumbnail } from "./thumbnail.js";
 import { TRANSLATOR } from "./views.js";
+import { plain } from "./words.js";
 
 const BARS = 6, MOST = 13, FLOW_MS = 400;
-
-/** A token without the sign that it starts a word, unless that is all of it. */
-const plain = (token) => token.replace(/^▁(?=.)/, "");
 
 /** `pick(side, token)` hears which word was pressed; `followed(side)` says which word's vector the streams carry. */
 export function picture(run, state, open, { pick, followed }) {

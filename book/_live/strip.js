@@ -69,3 +69,10 @@ export function strip({ values, rows = 1, heads = 0, label, nameOf, asked = () =
   }
   return { node, draw, mark };
 }
+
+/** Vectors below each other, each with its name: what holds them, and what draws them once they stand in the page. */
+export function strips(named, { heads = 0 } = {}) {
+  const rows = named.map(([name, values]) => [name, strip({ values, rows: rowsOf(values.length), heads, label: name, nameOf: () => name })]);
+  const place = make("div", { class: "lvm-trail-rows" }, rows.map(([name, { node }]) => make("div", { class: "lvm-trail-row" }, make("span", { class: "lvm-name" }, name), node)));
+  return { place, draw: () => rows.forEach(([, one]) => one.draw()) };
+}

@@ -33,33 +33,32 @@ class Stations {
     return this.add(name, part, label, "product", [x], { matrix, ...more });
   }
 
-  /** Queries, keys and values of a token, its weights, and what they mix. `seen` are the tokens that it may attend to. */
-  attention(inside, part, normed, seen, { heads, turned = false, own = true }) {
-    const vector = (one, label) => {
-      const plain = this.product(`${inside}.${one}`, part, label, normed, `${inside}.w_${one}`, { heads: true });
-      return turned && one !== "v" ? this.add(`${plain}_turned`, part, `${label}, rotated`, "turned", [plain], { heads: true, position: seen.names.length - 1 }) : plain;
+  /**
+   * Queries, keys and values of a token, its weights, and what they mix. `queries` has the queries of all tokens, `seen` the
+   * tokens that this one may attend to: {names, k, v}. Keys and values are stations where they are of the same text (`own`).
+   */
+  attention(inside, part, normed, queries, seen, { heads, turned = false, own = true }) {
+    const vector = (one, label, all) => {
+      const rotates = turned && one !== "v";
+      const name = this.product(`${inside}.${one}`, part, label, normed, `${inside}.w_${one}`, { heads: true, ...(rotates ? {} : { all }) });
+      return rotates ? this.add(`${name}_turned`, part, `${label}, rotated`, "turned", [name], { heads: true, all, position: seen.names.length - 1 }) : name;
     };
-    const q = vector("q", "query");
-    if (own) ["k", "v"].forEach((one) => vector(one, one === "k" ? "key" : "value"));
-    for (const station of this.list) {
-      const [, one] = station.name.match(/attention\.([qkv])(_turned)?$/) ?? [];
-      if (one && station.name.startsWith(`${inside}.`) && !(turned && station.kind === "product" && one !== "v")) station.all = { names: seen.names, rows: seen[one] };
-    }
+    const q = vector("q", "query", queries);
+    if (own) ["k", "v"].forEach((one) => vector(one, one === "k" ? "key" : "value", { names: seen.names, rows: seen[one] }));
     const weights = this.add(`${inside}.weights`, part, "weights", "weights", [q], { rows: heads, columns: seen.names, keys: seen.k });
     const mixed = this.add(`${inside}.mixed`, part, "mixed values", "mixed", [weights], { heads: true, columns: seen.names, vectors: seen.v });
     return this.product(`${inside}.out`, part, "output", mixed, `${inside}.w_o`);
   }
 
-  sum(name, part, x, y, label = "sum") {
-    return this.add(name, part, label, "sum", [x, y]);
+  sum(name, part, x, y) {
+    return this.add(name, part, "sum", "sum", [x, y]);
   }
 }
 
 /** A token's row of the table, the pattern of its position, and their sum, which begins the residual stream. */
 function entered(stations, part, sumPart, model, id, position) {
-  const { data, scales, ins } = model.tensors.get("embedder.tokens.table");
-  const times = Math.sqrt(ins);
-  const row = Float32Array.from({ length: ins }, (_, i) => data[id * ins + i] * scales[id] * times);
+  const times = Math.sqrt(model.config.d_model);
+  const row = rowOf(model, { tensor: "embedder.tokens.table", row: id }).map((one) => one * times);
   const whole = stations.kept.get("embedder");
   stations.add("embedding", part, "embedding", "row", [], { values: row, id, times });
   stations.add("position", sumPart, "position", "wave", [], { values: whole.map((one, i) => one - row[i]), position });
@@ -88,7 +87,7 @@ export function translatorTrail(model, names, { ids, written, side, at }) {
       stations.layer = i;
       const layer = `encoder.layers.${i}`;
       const normed = stations.norm(`${layer}.attention_residual.norm`, "attention-norm", x);
-      const out = stations.attention(`${layer}.attention`, "self-attention", normed, { names: words, ...source.layers[i] }, { heads });
+      const out = stations.attention(`${layer}.attention`, "self-attention", normed, { names: words, rows: source.layers[i].q }, { names: words, ...source.layers[i] }, { heads });
       x = stations.sum(`${layer}.attention_residual`, "residual", x, out);
       x = feedForward(stations, layer, "feed-forward", { x, sum: "residual" });
     }
@@ -105,11 +104,12 @@ export function translatorTrail(model, names, { ids, written, side, at }) {
     stations.layer = i;
     const layer = `decoder.layers.${i}`;
     const of = (one) => node.path.map((each) => each.layers[i][one]);
+    const queries = (kind) => ({ names: read, rows: node.path.map((each) => each.layers[i][kind].q) });
     let normed = stations.norm(`${layer}.attention_residual.norm`, "masked-norm", x);
-    let out = stations.attention(`${layer}.attention`, "masked-attention", normed, { names: read, q: node.path.map((each) => each.layers[i].self.q), k: of("k"), v: of("v") }, { heads });
+    let out = stations.attention(`${layer}.attention`, "masked-attention", normed, queries("self"), { names: read, k: of("k"), v: of("v") }, { heads });
     x = stations.sum(`${layer}.attention_residual`, "decoder-residual", x, out);
     normed = stations.norm(`${layer}.cross_residual.norm`, "cross-norm", x);
-    out = stations.attention(`${layer}.cross_attention`, "cross-attention", normed, { names: words, ...source.cross[i] }, { heads, own: false });
+    out = stations.attention(`${layer}.cross_attention`, "cross-attention", normed, queries("cross"), { names: words, ...source.cross[i] }, { heads, own: false });
     x = stations.sum(`${layer}.cross_residual`, "decoder-residual", x, out);
     x = feedForward(stations, layer, "decoder-feed-forward", { x, sum: "decoder-residual" });
   }
@@ -130,7 +130,7 @@ export function writerTrail(model, names, { ids }) {
     stations.layer = i;
     const name = `decoder.layers.${i}`;
     const normed = stations.norm(`${name}.attention_residual.norm`, "attention-norm", x);
-    const out = stations.attention(`${name}.attention`, "masked-attention", normed, { names: words, q: steps[i].q, k: layer.k, v: layer.v }, { heads: model.config.n_heads, turned: true });
+    const out = stations.attention(`${name}.attention`, "masked-attention", normed, { names: words, rows: steps[i].q }, { names: words, k: layer.k, v: layer.v }, { heads: model.config.n_heads, turned: true });
     x = stations.sum(`${name}.attention_residual`, "residual", x, out);
     const inside = `${name}.feed_forward`;
     const after = stations.norm(`${name}.feed_forward_residual.norm`, "feed-forward-norm", x);

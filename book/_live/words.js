@@ -2,6 +2,9 @@
 
 import { pathTo } from "./decoding.js";
 
+/** A token without the sign that it starts a word, unless that is all of it. */
+export const plain = (token) => token.replace(/^▁(?=.)/, "");
+
 /** The text of some tokens. */
 export const joined = (tokens) => tokens.filter((one) => one !== "(end)").join("").replaceAll("▁", " ").trim();
 

@@ -67,6 +67,10 @@ def check(trail, model):
         expected = remade(station, by_name, trail, tensors)
         np.testing.assert_allclose(station["values"], expected, **CLOSE, err_msg=station["name"])
         assert all(name in by_name for name in station["of"])
+        if "all" in station:
+            names, rows = station["all"]["names"], station["all"]["rows"]
+            assert len(names) == len(rows) and any(np.allclose(row, station["values"], **CLOSE) for row in rows)
+            assert names[[np.allclose(row, station["values"], **CLOSE) for row in rows].index(True)] == trail["token"]
     return by_name
 
 
